@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# One command each. The work is done by CMake (CMakePresets.json), pytest and scripts/.
+
+SHELL := bash
+MAKEFLAGS += --no-print-directory
+PYTHON_TESTS ?= tests/python
+
+cxx_sources = $(shell find src include python/bindings examples bench tests -name '*.h' -o -name '*.cpp')
+python_sources = $(wildcard python examples bench tests)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-asan test-tsan bench format lint lint-python lint-cxx tidy wheel-test clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+
+setup:  ## system packages, .venv, headers: whatever is missing
+	@scripts/stage setup scripts/setup
+
+build: setup  ## the default preset, importable from .venv
+	@cmake --preset default --log-level=WARNING >/dev/null
+	@scripts/stage build cmake --build --preset default
+	@echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
+
+demo: build  ## export an example from Python, run it from C++
+	@scripts/stage demo scripts/demo
+
+test: build lint-python  ## everything CI runs
+	@scripts/stage "C++ tests" ctest --preset default
+	@scripts/stage "Python tests" .venv/bin/python -m pytest $(PYTHON_TESTS)
+
+test-asan: setup  ## the C++ tests under AddressSanitizer and UBSan
+	@cmake --preset asan --log-level=WARNING >/dev/null
+	@scripts/stage build cmake --build --preset asan
+	@scripts/stage "C++ tests, asan" ctest --preset asan
+
+test-tsan: setup  ## the C++ tests under ThreadSanitizer
+	@cmake --preset tsan --log-level=WARNING >/dev/null
+	@scripts/stage build cmake --build --preset tsan
+	@scripts/stage "C++ tests, tsan" ctest --preset tsan
+
+bench:  ## figures, beside the peer's
+	@scripts/stage setup scripts/setup --peer
+	@$(MAKE) build
+	@scripts/stage bench .venv/bin/python bench/run.py
+
+format: setup  ## clang-format and ruff
+	@clang-format -i $(cxx_sources)
+	@.venv/bin/ruff check -q --fix-only $(python_sources)
+	@.venv/bin/ruff format -q $(python_sources)
+
+lint: lint-cxx lint-python  ## formatting, ruff, mypy
+
+lint-cxx: setup
+	@scripts/stage clang-format clang-format --dry-run -Werror $(cxx_sources)
+
+lint-python: setup
+	@scripts/stage ruff .venv/bin/ruff check $(python_sources)
+	@scripts/stage "ruff format" .venv/bin/ruff format --check $(python_sources)
+	@scripts/stage mypy .venv/bin/mypy
+
+tidy: setup  ## compile with clang-tidy
+	@cmake --preset tidy --log-level=WARNING >/dev/null
+	@scripts/stage clang-tidy cmake --build --preset tidy
+
+wheel-test: setup  ## build the wheel and import it
+	@scripts/stage wheel scripts/wheel-test
+
+clean:  ## remove build/ (.venv stays)
+	rm -rf build

@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Python_EXECUTABLE: the caller's choice, else the repository's .venv, else python3. Development files only when
+# extension modules are built.
+include_guard(GLOBAL)
+
+if(NOT DEFINED Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+  set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python" CACHE FILEPATH "Python interpreter")
+endif()
+if(LEAPP_BUILD_PYTHON)
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+else()
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
+endif()

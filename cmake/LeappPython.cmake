@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The Python package in the build tree, and the extension modules in it.
+include_guard(GLOBAL)
+include(LeappFindPython)
+
+execute_process(
+  COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+
+# leapp_python_package(): makes <build>/python/leapp a mirror of python/leapp by links, brought up to date by every
+# build, so that PYTHONPATH=<build>/python finds sources and extension modules together.
+function(leapp_python_package)
+  add_custom_target(leapp_python_package ALL
+    COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${PROJECT_SOURCE_DIR}/python/leapp" -D "MIRROR=${PROJECT_BINARY_DIR}/python/leapp"
+      -P "${PROJECT_SOURCE_DIR}/cmake/mirror_by_links.cmake"
+    COMMENT "Mirroring python/leapp" VERBATIM)
+endfunction()
+
+# leapp_add_python_module(<name> SOURCES <file>... [DEPENDS <target>...])
+#
+# A nanobind extension module leapp.<name>, built into the mirror and installed beside the Python sources.
+function(leapp_add_python_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  nanobind_add_module(${name} NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+  leapp_set_warnings(${name})
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/leapp"
+    INSTALL_RPATH "$ORIGIN/../torch/lib")
+  add_dependencies(${name} leapp_python_package)
+  install(TARGETS ${name} LIBRARY DESTINATION leapp)
+endfunction()

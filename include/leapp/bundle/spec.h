@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "leapp/base/dtype.h"
+
+/// What `{name}.yaml` says, as plain data. Lists of pairs stand for YAML maps: their order is the file's. Absent
+/// optionals are keys that are not written, except under ModelParameters and SystemInformation, where they are written
+/// as null.
+namespace leapp::bundle {
+
+struct YamlValue;
+using YamlList = std::vector<YamlValue>;
+using YamlMap = std::vector<std::pair<std::string, YamlValue>>;
+
+/// Any value a user may attach to a port or to the pipeline. A default-constructed one is null.
+struct YamlValue {
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, YamlList, YamlMap> data;
+
+  YamlValue() = default;
+  YamlValue(std::nullptr_t) {}                         // NOLINT: implicit, so that maps can be written as literals
+  YamlValue(bool value) : data(value) {}               // NOLINT
+  YamlValue(int value) : data(std::int64_t{value}) {}  // NOLINT
+  YamlValue(std::int64_t value) : data(value) {}       // NOLINT
+  YamlValue(double value) : data(value) {}             // NOLINT
+  YamlValue(const char* value) : data(std::string(value)) {}  // NOLINT
+  YamlValue(std::string value) : data(std::move(value)) {}    // NOLINT
+  YamlValue(YamlList value) : data(std::move(value)) {}       // NOLINT
+  YamlValue(YamlMap value) : data(std::move(value)) {}        // NOLINT
+
+  bool operator==(const YamlValue&) const = default;
+};
+
+/// The names of the elements along one axis, or none.
+using AxisNames = std::optional<std::vector<std::string>>;
+
+/// Marks one axis as a row of moments, `period_ms` apart. Written as `__temporal_axis__` in that axis' place in
+/// `element_names`, and `temporal_period_ms`.
+struct TemporalAxis {
+  std::size_t axis = 0;
+  double period_ms = 0;
+
+  bool operator==(const TemporalAxis&) const = default;
+};
+
+struct Port {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  std::string type = "tensor";
+  std::optional<std::string> kind;
+  std::optional<std::vector<AxisNames>> element_names;  ///< one entry per axis
+  std::optional<TemporalAxis> temporal_axis;
+  YamlMap extra;  ///< keys that stand beside the built-in ones
+
+  bool operator==(const Port&) const = default;
+};
+
+/// All absent: a placeholder, a node without a model.
+struct ModelParameters {
+  std::optional<std::string> backend;
+  std::optional<std::string> model_path;
+  std::optional<std::string> md5sum;
+  std::optional<std::string> sha256sum;
+  std::optional<std::int64_t> opset_version;  ///< not written when absent
+  YamlMap extra;
+
+  bool operator==(const ModelParameters&) const = default;
+};
+
+struct Model {
+  std::string name;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  ModelParameters parameters;
+
+  bool operator==(const Model&) const = default;
+};
+
+/// "node/port" → the "node/port"s it feeds.
+using EdgeMap = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Node → names of its ports.
+using NodePorts = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+struct Pipeline {
+  YamlMap configs;  ///< not written when empty
+  EdgeMap data_flow;
+  EdgeMap feedback_flow;
+  std::optional<std::string> initial_values;  ///< file name
+  NodePorts inputs;
+  NodePorts outputs;
+
+  bool operator==(const Pipeline&) const = default;
+};
+
+using SystemInformation = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+struct BundleSpec {
+  std::vector<Model> models;  ///< producers before consumers
+  Pipeline pipeline;
+  SystemInformation system_information;
+
+  bool operator==(const BundleSpec&) const = default;
+};
+
+}  // namespace leapp::bundle

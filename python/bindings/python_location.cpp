@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "python_location.h"
+
+#include <Python.h>
+#include <frameobject.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "capture/source_location.h"
+
+namespace leapp::python {
+namespace {
+
+using capture::LocationId;
+
+struct CodeInfo {
+  bool skip = false;
+  std::string file;
+  std::string function;
+  std::unordered_map<int, LocationId> lines;
+};
+
+std::vector<std::string>& skipped_folders() {
+  static auto* folders = new std::vector<std::string>();
+  return *folders;
+}
+
+std::string text(PyObject* object) {
+  const char* utf8 = PyUnicode_AsUTF8(object);
+  if (!utf8) PyErr_Clear();
+  return utf8 ? utf8 : "";
+}
+
+// Keyed by code object, which is kept alive: one look at the file name per function, not per operator. Guarded by
+// Python's lock.
+CodeInfo& code_info(PyCodeObject* code) {
+  static auto* known = new std::unordered_map<PyCodeObject*, CodeInfo>();
+  const auto found = known->find(code);
+  if (found != known->end()) return found->second;
+  Py_INCREF(code);
+  CodeInfo info;
+  info.file = text(code->co_filename);
+  info.function = text(code->co_name);
+  const auto inside = [&](const std::string& folder) { return info.file.rfind(folder, 0) == 0; };
+  info.skip = info.file.rfind("<frozen", 0) == 0 ||
+              std::any_of(skipped_folders().begin(), skipped_folders().end(), inside);
+  return known->emplace(code, std::move(info)).first->second;
+}
+
+LocationId of_frame(PyFrameObject* frame, CodeInfo& info) {
+  const int line = PyFrame_GetLineNumber(frame);
+  LocationId& id = info.lines[line];
+  if (id == 0) id = capture::intern_location(info.file, line, info.function);
+  return id;
+}
+
+LocationId python_location() {
+  if (!Py_IsInitialized()) return 0;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  LocationId found = 0;
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame && found == 0) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    CodeInfo& info = code_info(code);
+    Py_DECREF(code);
+    if (!info.skip) found = of_frame(frame, info);
+    PyFrameObject* outer = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  Py_XDECREF(frame);
+  PyGILState_Release(state);
+  return found;
+}
+
+}  // namespace
+
+void install_location_provider(std::vector<std::string> skipped) {
+  skipped_folders() = std::move(skipped);
+  capture::set_location_provider(python_location);
+}
+
+}  // namespace leapp::python

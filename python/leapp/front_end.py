@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""What only Python can see: module names, conversions that make no operator, compiled code, source lines."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from leapp import _capture
+
+_ESCAPES = ("tolist", "numpy", "__array__")
+
+_undo: list[Callable[[], None]] = []
+_named: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
+_eager_stance: list[Any] = []
+
+_capture.install_location_provider(
+    [os.path.join(os.path.dirname(os.path.abspath(package)), "") for package in (torch.__file__, __file__)]
+)
+
+
+def install(patch: bool) -> None:
+    """In force from start to stop."""
+    _named.clear()
+    handle = torch.nn.modules.module.register_module_forward_pre_hook(_name_parameters)
+    _undo.append(handle.remove)
+    if patch:
+        for method in _ESCAPES:
+            _patch_escape(method)
+    refresh()
+
+
+def remove() -> None:
+    """Undo everything install did. May be called at any time."""
+    while _undo:
+        _undo.pop()()
+    while _eager_stance:
+        _eager_stance.pop().__exit__(None, None, None)
+
+
+def refresh() -> None:
+    """Compiled code makes no operators: run it eagerly. Only once its compiler is loaded, which costs a second."""
+    if _eager_stance or "torch._dynamo" not in sys.modules:
+        return
+    stance = torch.compiler.set_stance("force_eager")
+    stance.__enter__()
+    _eager_stance.append(stance)
+
+
+def _name_parameters(module: torch.nn.Module, _inputs: Any) -> None:
+    """The outermost module that is called gives its parameters their names."""
+    if module in _named:
+        return
+    _named.update(module.modules())
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        _capture.name_tensor(tensor, name)
+
+
+def _patch_escape(method: str) -> None:
+    original = getattr(torch.Tensor, method)
+
+    @functools.wraps(original)
+    def noticed(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        _capture.note_escape(self, f"Tensor.{method}")
+        return original(self, *args, **kwargs)
+
+    inherited = method not in vars(torch.Tensor)
+    setattr(torch.Tensor, method, noticed)
+    _undo.append(functools.partial(delattr, torch.Tensor, method) if inherited else functools.partial(setattr, torch.Tensor, method, original))

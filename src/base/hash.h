@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "leapp/base/status.h"
+
+namespace leapp {
+
+/// The two checksums a bundle carries for each model, in lower-case hex.
+struct Digests {
+  std::string md5;
+  std::string sha256;
+
+  bool operator==(const Digests&) const = default;
+};
+
+/// Fails with kInternal when OpenSSL lacks a digest (a FIPS build without MD5).
+Result<Digests> digest_bytes(std::span<const std::byte> bytes);
+
+/// Reads the file once, in pieces. Fails with kIo when it cannot be read.
+Result<Digests> digest_file(const std::filesystem::path& path);
+
+/// Fast hash of contents, for telling constants apart within one process: not for files, not against an adversary.
+/// Two inputs of one length that differ in a single 8-byte word never collide.
+[[nodiscard]] std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed = 0);
+
+}  // namespace leapp

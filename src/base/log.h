@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "leapp/base/status.h"
+
+namespace leapp {
+
+/// The log of one session: everything goes to `log.txt` in a folder, warnings and errors also to stderr (everything
+/// when verbose). Lines carry no time, so that two equal runs leave equal logs. Each line is written through at once.
+/// All methods may be called from any thread.
+class Logger {
+ public:
+  static constexpr std::string_view kFileName = "log.txt";
+
+  /// Overrides the console's verbosity for as long as it lives. The Logger must outlive it.
+  class ConsoleScope {
+   public:
+    ConsoleScope(Logger& logger, bool verbose) : logger_(logger), before_(logger.verbose()) {
+      logger_.set_verbose(verbose);
+    }
+    ~ConsoleScope() { logger_.set_verbose(before_); }
+    ConsoleScope(const ConsoleScope&) = delete;
+    ConsoleScope& operator=(const ConsoleScope&) = delete;
+
+   private:
+    Logger& logger_;
+    bool before_;
+  };
+
+  /// Truncates or makes `folder`/log.txt. The folder must exist. A symlink in the file's place is replaced, not
+  /// followed.
+  static Result<std::unique_ptr<Logger>> open(const std::filesystem::path& folder, bool verbose = false);
+
+  ~Logger();
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
+
+  void debug(std::string_view message);
+  void info(std::string_view message);
+  void warning(std::string_view message);
+  void error(std::string_view message);
+
+  [[nodiscard]] bool verbose() const;
+  void set_verbose(bool verbose);
+
+  /// Where the file is now.
+  [[nodiscard]] std::filesystem::path path() const;
+
+  /// Goes on in `folder`/log.txt without truncating it. Costs nothing when that is the file already open, which is what
+  /// a swapped bundle folder normally holds (a hard link); called after a swap for the file systems that have no hard
+  /// links, and for folders that were removed meanwhile. On failure the old file stays in use.
+  Status reopen(const std::filesystem::path& folder);
+
+ private:
+  struct Impl;
+  explicit Logger(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace leapp

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace leapp {
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ","));
+}
+
+std::string type_text(DType dtype, std::span<const std::int64_t> shape) {
+  return fmt::format("{}{}", dtype_name(dtype), shape_text(shape));
+}
+
+std::string quote(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (code < 0x20 || code == 0x7f) {
+      fmt::format_to(std::back_inserter(result), "\\x{:02x}", code);
+    } else {
+      result += c;
+    }
+  }
+  result += '"';
+  return result;
+}
+
+std::optional<char32_t> take_code_point(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const std::size_t size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  char32_t code = size <= 1 ? lead : lead & (0x7FU >> size);
+  bool valid = size > 0 && size <= text.size();
+  for (std::size_t i = 1; valid && i < size; ++i) {
+    valid = (byte(i) & 0xC0U) == 0x80U;
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  // Two-byte overlong forms are gone with the leads C0 and C1.
+  valid = valid && !(size == 3 && code < 0x800) && !(size == 4 && code < 0x10000) && code <= 0x10FFFF &&
+          !(code >= 0xD800 && code <= 0xDFFF);
+  text.remove_prefix(valid ? size : 1);
+  return valid ? std::optional(code) : std::nullopt;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    if (!take_code_point(text)) return false;
+  }
+  return true;
+}
+
+}  // namespace leapp

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle/folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "bundle/carry_over.h"
+#include "bundle/staging_names.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Follows a symlink at `target` itself, so that the folder it stands for is replaced and not the link.
+Result<fs::path> resolve_target(const fs::path& target) {
+  std::error_code error;
+  fs::path path = fs::absolute(target, error);
+  if (error) return file_error("find", target, error.value());
+  if (!path.has_filename()) path = path.parent_path();  // "name/"
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    const fs::path parent = fs::canonical(path.parent_path(), error);
+    if (error || !fs::is_directory(parent, error)) {
+      return io_error(fmt::format("cannot make {}: its parent folder does not exist", quote(path.string())));
+    }
+    return parent / path.filename();
+  }
+  if (error) return file_error("look at", path, error.value());
+  const fs::path real = fs::canonical(path, error);
+  if (error) return file_error("follow", path, error.value());
+  if (!fs::is_directory(real, error)) {
+    return io_error(fmt::format("expected a folder, found something else: {}", quote(path.string())));
+  }
+  if (!real.has_filename()) return invalid_argument(fmt::format("cannot replace {}", quote(real.string())));
+  return real;
+}
+
+Result<fs::path> checked_name(std::string_view name) {
+  const fs::path normal = fs::path(name).lexically_normal();
+  if (!normal.has_filename() || normal.is_absolute() || *normal.begin() == ".." || normal == "." ||
+      name.find('\0') != std::string_view::npos) {
+    return invalid_argument(fmt::format("expected the name of a file inside the folder, found {}", quote(name)));
+  }
+  return normal;
+}
+
+Status write_all(int file, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::write(file, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+    if (size < 0 && errno != EINTR) return file_error("write", path, errno);
+    if (size > 0) bytes = bytes.subspan(static_cast<std::size_t>(size));
+  }
+  return {};
+}
+
+}  // namespace
+
+StagedFolder::StagedFolder(fs::path target, fs::path staged, FileDescriptor lock)
+    : target_(std::move(target)), staged_(std::move(staged)), lock_(std::move(lock)) {}
+
+StagedFolder::StagedFolder(StagedFolder&& other) noexcept
+    : target_(std::move(other.target_)),
+      staged_(std::exchange(other.staged_, {})),
+      lock_(std::move(other.lock_)),
+      committed_(other.committed_) {}
+
+StagedFolder::~StagedFolder() {
+  if (!committed_ && !staged_.empty()) remove_tree(staged_);
+}
+
+Result<StagedFolder> StagedFolder::create(const fs::path& target) {
+  LEAPP_ASSIGN_OR_RETURN(fs::path real, resolve_target(target));
+  const StagingNames names(real);
+  names.clean_up();
+  // Another thread may take the same name between looking and making.
+  for (int attempt = 0;; ++attempt) {
+    fs::path staged = names.fresh_staged();
+    if (::mkdir(staged.c_str(), 0777) == 0) {
+      FileDescriptor lock = lock_folder(staged);
+      return StagedFolder(std::move(real), std::move(staged), std::move(lock));
+    }
+    if (errno != EEXIST || attempt == 100) return file_error("make", staged, errno);
+  }
+}
+
+Status StagedFolder::write(std::string_view name, std::span<const std::byte> bytes) {
+  if (committed_) return failed_precondition(fmt::format("{}: the folder is committed already", quote(name)));
+  LEAPP_ASSIGN_OR_RETURN(const fs::path relative, checked_name(name));
+  const fs::path path = staged_ / relative;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return file_error("make", path.parent_path(), error.value());
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!file.is_open()) return file_error("write", path, errno);
+  return write_all(file.number(), bytes, path);
+}
+
+Status StagedFolder::commit(const std::vector<std::string>& previously_written) {
+  if (committed_) return failed_precondition(fmt::format("{} is committed already", quote(target_.string())));
+  LEAPP_RETURN_IF_ERROR(sync_tree_to_disk(staged_));
+
+  struct stat old {};
+  const bool replaces = ::lstat(target_.c_str(), &old) == 0;
+  const fs::path parked = StagingNames(target_).fresh_parked();
+  if (replaces) {
+    if (!S_ISDIR(old.st_mode)) return file_error("replace", target_, ENOTDIR);
+    std::set<std::string> left_behind(previously_written.begin(), previously_written.end());
+    left_behind.erase(std::string(Logger::kFileName));
+    LEAPP_RETURN_IF_ERROR(carry_over(target_, staged_, left_behind));
+    if (::chown(staged_.c_str(), old.st_uid, old.st_gid) != 0) errno = 0;  // only root may, and only root needs to
+    if (::chmod(staged_.c_str(), old.st_mode & 07777U) != 0) return file_error("change", staged_, errno);
+    LEAPP_RETURN_IF_ERROR(sync_to_disk(staged_));
+    LEAPP_RETURN_IF_ERROR(exchange_folders(staged_, target_, parked));
+  } else if (::rename(staged_.c_str(), target_.c_str()) != 0) {
+    return file_error("make", target_, errno);
+  }
+  committed_ = true;
+  lock_ = FileDescriptor();
+
+  // From here on the new folder is in place. What is left of the old one is removed by a later create() if not now.
+  (void)sync_to_disk(target_.parent_path());
+  remove_tree(staged_);
+  remove_tree(parked);
+  return {};
+}
+
+}  // namespace leapp::bundle

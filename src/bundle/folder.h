@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bundle/file_system.h"
+#include "leapp/base/status.h"
+
+namespace leapp::bundle {
+
+/// A folder under construction beside the one it will replace. Nothing of the target changes before commit(), and
+/// commit changes all of it in one step; whatever fails before leaves the target as it was. One thread at a time.
+class StagedFolder {
+ public:
+  /// Makes the temporary folder, after removing those that dead processes left for the same target. `target` may exist,
+  /// as a folder or as a symlink to one (which then stays a symlink); its parent folder must.
+  static Result<StagedFolder> create(const std::filesystem::path& target);
+
+  StagedFolder(StagedFolder&& other) noexcept;
+  StagedFolder& operator=(StagedFolder&&) = delete;
+  /// Without a commit(), removes the temporary folder and everything in it.
+  ~StagedFolder();
+
+  /// Where the files are: the temporary folder, after commit() the target.
+  [[nodiscard]] const std::filesystem::path& folder() const { return committed_ ? target_ : staged_; }
+
+  /// Where to find or to write the file `name`.
+  [[nodiscard]] std::filesystem::path path(std::string_view name) const { return folder() / name; }
+
+  /// Writes a file, and the sub-folders of its name. A name that leads out of the folder is kInvalidArgument.
+  /// REQUIRES: not committed.
+  Status write(std::string_view name, std::span<const std::byte> bytes);
+  Status write(std::string_view name, std::string_view text) { return write(name, std::as_bytes(std::span(text))); }
+
+  /// Forces all to disk, takes over what the target holds (hard links, so an open log.txt stays the same file) except
+  /// the files named in `previously_written` and those written anew, and swaps the folders. log.txt is taken over in
+  /// any case. REQUIRES: not committed.
+  Status commit(const std::vector<std::string>& previously_written);
+
+ private:
+  StagedFolder(std::filesystem::path target, std::filesystem::path staged, FileDescriptor lock);
+
+  std::filesystem::path target_;
+  std::filesystem::path staged_;
+  FileDescriptor lock_;  // held while the folder is in use, so that no other process takes it for a leftover
+  bool committed_ = false;
+};
+
+}  // namespace leapp::bundle

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle/staging_names.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_alive(std::string_view pid_text) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
+  // What we cannot read is not ours to judge.
+  if (error != std::errc() || end != pid_text.data() + pid_text.size() || pid <= 0) return true;
+  return ::kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+// The process id alone would mislead where containers share a disk: there it means another process, or none.
+bool is_locked(const fs::path& folder) {
+  const FileDescriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  return file.is_open() && ::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+StagingNames::StagingNames(fs::path target) : target_(std::move(target)) {
+  const std::string name = target_.filename().string();
+  const std::uint64_t hash = content_hash(std::as_bytes(std::span(name)));
+  staged_prefix_ = fmt::format(".leapp-staged.{:016x}.", hash);
+  parked_prefix_ = fmt::format(".leapp-parked.{:016x}.", hash);
+}
+
+fs::path StagingNames::fresh(const std::string& prefix) const {
+  std::error_code error;
+  for (int i = 0;; ++i) {
+    fs::path path = target_.parent_path() / fmt::format("{}{}.{}", prefix, ::getpid(), i);
+    if (fs::symlink_status(path, error).type() == fs::file_type::not_found || i == 9999) return path;
+  }
+}
+
+void StagingNames::clean_up() const {
+  std::error_code error;
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator it(target_.parent_path(), error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const bool parked = name.starts_with(parked_prefix_);
+    if (!parked && !name.starts_with(staged_prefix_)) continue;
+    std::error_code ignored;
+    if (!it->is_directory(ignored) || it->is_symlink(ignored)) continue;
+    const std::string_view tail = std::string_view(name).substr(staged_prefix_.size());
+    if (is_alive(tail.substr(0, tail.find('.'))) || is_locked(it->path())) continue;
+    if (parked && fs::symlink_status(target_, ignored).type() == fs::file_type::not_found) {
+      fs::rename(it->path(), target_, ignored);
+      if (!ignored) continue;
+    }
+    leftovers.push_back(it->path());
+  }
+  for (const fs::path& path : leftovers) remove_tree(path);
+}
+
+FileDescriptor lock_folder(const fs::path& folder) {
+  FileDescriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.is_open() && ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) return {};
+  return file;
+}
+
+}  // namespace leapp::bundle

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/arguments.h"
+
+#include <c10/core/Layout.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "capture/hook.h"
+#include "capture/recorder.h"
+
+namespace leapp::capture {
+
+bool is_tensor_list(const c10::IValue& value) {
+  if (value.isTensorList() || value.isOptionalTensorList()) return true;
+  if (!value.isList()) return false;
+  const auto items = value.toListRef();
+  return !items.empty() && std::all_of(items.begin(), items.end(),
+                                       [](const c10::IValue& item) { return item.isTensor() || item.isNone(); });
+}
+
+c10::IValue wrapped_number(const at::Tensor& tensor) {
+  const Suppress quiet;
+  const c10::Scalar number = tensor.item();
+  return c10::IValue(number);
+}
+
+c10::IValue frozen(const c10::IValue& value) {
+  if (value.isGenerator()) return c10::IValue();
+  return value.isList() ? value.deepcopy() : value;
+}
+
+ActivationId owner_of(const std::vector<TraceArgument>& arguments) {
+  for (const TraceArgument& argument : arguments) {
+    if (argument.tensor && argument.tensor->owner != 0) return argument.tensor->owner;
+    for (const ValuePtr& value : argument.list) {
+      if (value && value->owner != 0) return value->owner;
+    }
+  }
+  return 0;
+}
+
+bool flag(const PendingOp& op, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const int position = op.info->argument(name);
+    if (position < 0) continue;
+    const c10::IValue& value = op.arguments[static_cast<std::size_t>(position)].attribute;
+    return value.isBool() && value.toBool();
+  }
+  return false;
+}
+
+ValueType type_of(const at::Tensor& tensor) {
+  if (tensor.is_nested()) return {tensor.scalar_type(), {}};
+  return {tensor.scalar_type(), c10::DimVector(tensor.sizes())};
+}
+
+bool is_dense(const at::Tensor& tensor) {
+  return tensor.layout() == at::kStrided && !tensor.is_nested() && !tensor.is_quantized();
+}
+
+std::string layout_text(const at::Tensor& tensor) {
+  if (tensor.is_nested()) return "nested";
+  if (tensor.is_quantized()) return "quantised";
+  std::ostringstream text;
+  text << tensor.layout();
+  std::string lower = text.str();
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+}  // namespace leapp::capture

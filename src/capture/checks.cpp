@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "capture/arguments.h"
+#include "capture/dtypes.h"
+
+namespace leapp::capture {
+
+Status check_node_name(const std::string& node) {
+  const bool legal = !node.empty() && node != "." && node != ".." &&
+                     std::none_of(node.begin(), node.end(), [](unsigned char c) {
+                       return c == '/' || c == '\\' || c < 0x20 || c == 0x7f;
+                     });
+  if (legal) return {};
+  return invalid_argument(fmt::format(
+      "node name '{}': expected a name that is not empty, '.' or '..' and has no slash, backslash or control character",
+      node));
+}
+
+Status check_port_name(const std::string& node, const char* direction, const std::string& name) {
+  if (!name.empty() && name.find('/') == std::string::npos) return {};
+  return invalid_argument(
+      fmt::format("{} name '{}' of node '{}': expected a name that is not empty and has no slash", direction, name, node));
+}
+
+Status check_port_tensor(const std::string& node, const char* direction, const std::string& name,
+                         const at::Tensor& tensor) {
+  const std::string where = fmt::format("{} '{}' of node '{}'", direction, name, node);
+  if (!tensor.defined()) return wrong_type(where + ": expected a tensor, found none");
+  if (!is_dense(tensor)) {
+    return invalid_argument(fmt::format("{}: expected a dense tensor, found a {} one", where, layout_text(tensor)));
+  }
+  const auto dtype = to_dtype(tensor.scalar_type());
+  if (!dtype || !is_port_dtype(*dtype)) {
+    return invalid_argument(fmt::format("{}: expected a dtype that a bundle knows (float16/32/64, bfloat16, int8/16/32/64, "
+                                        "uint8, bool), found {}",
+                                        where, dtype_text(tensor.scalar_type())));
+  }
+  return {};
+}
+
+Status check_same_type(const std::string& node, const char* direction, const std::string& name, const ValueType& expected,
+                       const at::Tensor& tensor) {
+  if (expected.dtype == tensor.scalar_type() && c10::IntArrayRef(expected.sizes) == tensor.sizes()) return {};
+  return invalid_argument(fmt::format("{} '{}' of node '{}': expected {}[{}] as in the first call, found {}", direction,
+                                      name, node, dtype_text(expected.dtype), fmt::join(expected.sizes, ", "),
+                                      describe(tensor)));
+}
+
+Status check_backend(const std::string& node, const std::optional<std::string>& backend) {
+  if (!backend) return {};
+  static constexpr std::array<std::string_view, 3> kKnown = {"jit", "jit-script", "jit-trace"};
+  if (std::find(kKnown.begin(), kKnown.end(), *backend) != kKnown.end()) return {};
+  return invalid_argument(fmt::format("node '{}': export_with='{}' is not a backend of this version; known: {}", node,
+                                      *backend, fmt::join(kKnown, ", ")));
+}
+
+Status merge_source(const std::string& node, PortRecord& port, const std::optional<Source>& source) {
+  if (!source) return {};
+  if (!port.source) {
+    port.source = source;
+    return {};
+  }
+  const bool same = port.source->node == source->node && port.source->port == source->port &&
+                    port.source->feedback == source->feedback;
+  if (same) return {};
+  const auto text = [](const Source& item) {
+    return fmt::format("{}/{}{}", item.node, item.port, item.feedback ? " of an earlier pass" : "");
+  };
+  return invalid_argument(fmt::format("input '{}' of node '{}': took its value from {} before, now from {}", port.name, node,
+                                      text(*port.source), text(*source)));
+}
+
+}  // namespace leapp::capture

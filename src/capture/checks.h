@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "capture/session.h"
+#include "leapp/base/status.h"
+
+namespace leapp::capture {
+
+/// Non-empty, not "." or "..", no slash, backslash or control character.
+Status check_node_name(const std::string& node);
+
+/// Non-empty, no slash.
+Status check_port_name(const std::string& node, const char* direction, const std::string& name);
+
+/// Dense, of a dtype a bundle knows.
+Status check_port_tensor(const std::string& node, const char* direction, const std::string& name, const at::Tensor& tensor);
+
+/// The type the first call had.
+Status check_same_type(const std::string& node, const char* direction, const std::string& name, const ValueType& expected,
+                       const at::Tensor& tensor);
+
+/// Absent, or a backend this build has.
+Status check_backend(const std::string& node, const std::optional<std::string>& backend);
+
+/// Takes over where an input's value came from in this pass. A pass without a source never conflicts.
+Status merge_source(const std::string& node, PortRecord& port, const std::optional<Source>& source);
+
+}  // namespace leapp::capture

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/escapes.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+namespace leapp::capture {
+namespace {
+
+// Counters, flags and dimensions come back all the time without having left through an escape.
+bool is_small_integer(double number) { return std::abs(number) <= 16 && number == std::floor(number); }
+
+std::optional<double> as_number(const c10::IValue& value) {
+  if (value.isDouble()) return value.toDouble();
+  if (value.isInt()) return static_cast<double>(value.toInt());
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Escapes::warn_once(const std::string& kind, LocationId location, const std::string& text) {
+  if (warned_.emplace(kind, location).second) warn_(text);
+}
+
+void Escapes::left(const std::string& node, const std::string& how, LocationId location) {
+  warn_once("left", location,
+            fmt::format("{}: a value of node '{}' leaves the graph through {}. What the program does with it is not "
+                        "exported: a number is baked in as it is now, a branch as it was taken",
+                        location_text(location), node, how));
+}
+
+void Escapes::data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location) {
+  warn_once("left", location,
+            fmt::format("{}: the shape of the result of {} in node '{}' depends on data. Its length is fixed in "
+                        "everything the program computes from it",
+                        location_text(location), op.qualified_name(), node));
+}
+
+void Escapes::number_left(ActivationId activation, const c10::IValue& value, LocationId location) {
+  const auto number = as_number(value);
+  if (number && !is_small_integer(*number)) numbers_[activation].try_emplace(*number, location);
+}
+
+void Escapes::check_number(ActivationId activation, const std::string& node, const TraceOp& op, double number) {
+  const auto& numbers = numbers_[activation];
+  const auto found = numbers.find(number);
+  if (found == numbers.end()) return;
+  warn_once("baked", op.location,
+            fmt::format("{}: {} in node '{}' uses the number {}, which was read from a tensor at {}. It is baked "
+                        "into the exported model; keep it a tensor to have it computed",
+                        location_text(op.location), op.info->qualified_name(), node, number,
+                        location_text(found->second)));
+}
+
+void Escapes::check_arguments(ActivationId activation, const std::string& node, const TraceOp& op) {
+  if (!numbers_.contains(activation)) return;
+  for (const TraceArgument& argument : op.arguments) {
+    if (argument.kind != TraceArgument::Kind::kAttribute) continue;
+    const c10::IValue& value = argument.attribute;
+    if (const auto number = as_number(value)) check_number(activation, node, op, *number);
+    if (value.isIntList()) {
+      for (const std::int64_t number : value.toIntVector()) check_number(activation, node, op, static_cast<double>(number));
+    }
+    if (value.isDoubleList()) {
+      for (const double number : value.toDoubleVector()) check_number(activation, node, op, number);
+    }
+  }
+}
+
+}  // namespace leapp::capture

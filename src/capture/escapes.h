@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "capture/trace.h"
+
+namespace leapp::capture {
+
+/// Values that leave the graph: each line is warned about once, and again when a number that left comes back as an
+/// argument (it will be the same number for ever in the exported model). Guarded by the session's lock.
+class Escapes {
+ public:
+  using Warn = std::function<void(const std::string&)>;
+  explicit Escapes(Warn warn) : warn_(std::move(warn)) {}
+
+  void left(const std::string& node, const std::string& how, LocationId location);
+  void number_left(ActivationId activation, const c10::IValue& number, LocationId location);
+  void data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location);
+
+  /// Looks for numbers that left among the arguments of `op`, an operator of `node`.
+  void check_arguments(ActivationId activation, const std::string& node, const TraceOp& op);
+
+  void close(ActivationId activation) { numbers_.erase(activation); }
+
+ private:
+  void warn_once(const std::string& kind, LocationId location, const std::string& text);
+  void check_number(ActivationId activation, const std::string& node, const TraceOp& op, double number);
+
+  Warn warn_;
+  std::set<std::pair<std::string, LocationId>> warned_;
+  std::map<ActivationId, std::map<double, LocationId>> numbers_;
+};
+
+}  // namespace leapp::capture

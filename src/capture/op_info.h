@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/record_function.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leapp::capture {
+
+/// How capture treats an operator. Everything not in a class of its own is recorded as it stands.
+enum class OpClass : std::uint8_t {
+  kPlain,
+  kIdentity,      ///< the result holds the same values: clone, detach, contiguous, same-dtype to
+  kReshape,       ///< the view family: another shape over the same elements in the same order
+  kAsStrided,     ///< geometry over the storage of its argument
+  kAsStridedScatter,  ///< likewise
+  kUninitialised, ///< empty and its kin: memory without content
+  kFull,          ///< zeros_like, new_full, ...: content that does not depend on the tensor argument
+  kFill,          ///< fill_, zero_
+  kCopy,          ///< copy_
+  kBatchNorm,     ///< writes running statistics without saying so in its schema
+  kInstanceNorm,  ///< likewise
+  kMetadata,      ///< asks for sizes, strides, flags; says nothing about values
+  kIgnored,       ///< changes bookkeeping only: set_, requires_grad_, _version, ...
+};
+
+/// The functional form of an operator that writes to its arguments.
+struct FunctionalTwin {
+  const class OpInfo* op = nullptr;
+  std::vector<int> arguments;       ///< for each argument of the twin, the argument of the original, or -1: default
+  std::size_t leading_results = 0;  ///< results that are the original's own, before those of the written arguments
+};
+
+/// What capture knows about one operator overload. Made once per process, never destroyed.
+class OpInfo {
+ public:
+  explicit OpInfo(c10::OperatorHandle handle);
+
+  [[nodiscard]] const c10::FunctionSchema& schema() const { return schema_; }
+  [[nodiscard]] const std::string& name() const { return schema_.name(); }               ///< "aten::add"
+  [[nodiscard]] const std::string& overload() const { return schema_.overload_name(); }  ///< "Tensor"
+  [[nodiscard]] std::string qualified_name() const;
+  [[nodiscard]] const c10::OperatorHandle& handle() const { return handle_; }
+
+  [[nodiscard]] OpClass op_class() const { return class_; }
+  [[nodiscard]] const std::vector<std::size_t>& writes() const { return writes_; }
+  /// For each return, the written argument it is, or -1.
+  [[nodiscard]] const std::vector<int>& return_aliases() const { return return_aliases_; }
+  [[nodiscard]] bool may_be_random() const { return random_; }
+  [[nodiscard]] bool dynamic_shape() const { return dynamic_shape_; }
+  [[nodiscard]] bool inplace_view() const { return inplace_view_; }
+  [[nodiscard]] bool composite() const { return composite_; }
+  [[nodiscard]] bool returns_tensor() const { return returns_tensor_; }
+  [[nodiscard]] bool has_autocast_kernel(c10::DeviceType device) const;
+
+  /// REQUIRES: !writes().empty(). Null op: there is none.
+  [[nodiscard]] const FunctionalTwin& twin() const;
+
+  /// Position of the argument of that name, or -1.
+  [[nodiscard]] int argument(std::string_view name) const;
+
+ private:
+  c10::OperatorHandle handle_;
+  const c10::FunctionSchema& schema_;
+  OpClass class_ = OpClass::kPlain;
+  std::vector<std::size_t> writes_;
+  std::vector<int> return_aliases_;
+  bool random_ = false;
+  bool dynamic_shape_ = false;
+  bool inplace_view_ = false;
+  bool composite_ = false;
+  bool returns_tensor_ = false;
+  mutable std::optional<FunctionalTwin> twin_;  // found on first use, under the session's lock
+};
+
+/// The operator a record stands for, or nullptr when it has no schema (an autograd.Function, a profiler range).
+/// Thread-safe.
+const OpInfo* op_info(const at::RecordFunction& record);
+
+/// REQUIRES: such an operator is registered. Thread-safe.
+const OpInfo* op_info(const std::string& name, const std::string& overload);
+
+/// Same, nullptr when it is not registered.
+const OpInfo* find_op(const std::string& name, const std::string& overload);
+
+/// "float32": the bundle's spelling, or torch's where a bundle has none.
+std::string dtype_text(at::ScalarType dtype);
+
+}  // namespace leapp::capture

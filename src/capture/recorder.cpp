@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "capture/arguments.h"
+#include "capture/hook.h"
+
+namespace leapp::capture {
+
+Recorder::Recorder(Warn warn)
+    : warn_(std::move(warn)),
+      builder_([this](const OpInfo& op, LocationId where, ActivationId first, ActivationId second) {
+        note_error(failed_precondition(fmt::format(
+            "{} at {} mixes values of two open nodes, '{}' and '{}': close one with output_tensors first and announce "
+            "its output to the other with input_tensors",
+            op.qualified_name(), location_text(where), name_of(first), name_of(second))));
+      }),
+      table_(builder_),
+      escapes_(warn_) {}
+
+Status Recorder::take_error() {
+  const std::lock_guard guard(error_mutex_);
+  return std::exchange(error_, Status());
+}
+
+void Recorder::note_error(Status status) {
+  const std::lock_guard guard(error_mutex_);
+  if (error_.ok()) error_ = std::move(status);
+}
+
+ActivationId Recorder::open(const std::string& node) {
+  open_[++next_activation_] = node;
+  open_count_ = static_cast<int>(open_.size());
+  return next_activation_;
+}
+
+void Recorder::close(ActivationId activation, std::uint64_t pass) {
+  const std::string node = name_of(activation);
+  open_.erase(activation);
+  open_count_ = static_cast<int>(open_.size());
+  escapes_.close(activation);
+  table_.close(activation, node, pass, open_.empty());
+}
+
+const std::string& Recorder::name_of(ActivationId activation) const {
+  static const std::string closed = "(closed)";
+  const auto found = open_.find(activation);
+  return found == open_.end() ? closed : found->second;
+}
+
+std::unique_ptr<PendingOp> Recorder::begin(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+  try {
+    return begin_unguarded(info, inputs);
+  } catch (const std::exception& failure) {
+    note_error(internal_error(fmt::format("recording {}: {}", info.qualified_name(), failure.what())));
+    return nullptr;
+  }
+}
+
+std::unique_ptr<PendingOp> Recorder::begin_unguarded(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+  if (info.op_class() == OpClass::kMetadata) return nullptr;
+  const bool in_node = open_count_.load() > 0;
+  if (!in_node) {
+    const auto guard = lock();
+    if (!touches_known(info, inputs)) return nullptr;
+  } else if (info.op_class() == OpClass::kUninitialised) {
+    return nullptr;
+  }
+  auto op = std::make_unique<PendingOp>();
+  op->info = &info;
+  op->location = current_location();  // may wait for Python's lock: ours must not be held
+  std::vector<at::Tensor> released;
+  {
+    const auto guard = lock();
+    builder_.set_location(op->location);
+    op->in_node = !open_.empty();
+    op->in_node ? gather(*op, inputs) : gather_idle(*op, inputs);
+    gather_written(*op, inputs);
+    released = table_.take_released();
+  }
+  return op;
+}
+
+bool Recorder::touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+  bool known = false;
+  for (const std::size_t written : info.writes()) {
+    for_each_tensor(inputs[written], [&](const at::Tensor& tensor) { known = known || table_.knows_memory(tensor); });
+  }
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) { known = known || table_.find(tensor) != nullptr; });
+  }
+  return known;
+}
+
+void Recorder::gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  const auto add = [&](std::size_t argument) {
+    for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
+      op.written.push_back({tensor, argument});
+      table_.about_to_write(tensor);
+    });
+  };
+  for (const std::size_t written : op.info->writes()) add(written);
+  const bool hidden = op.info->op_class() == OpClass::kBatchNorm || op.info->op_class() == OpClass::kInstanceNorm;
+  if (!hidden || !flag(op, {"training", "train", "use_input_stats"})) return;
+  for (const char* name : {"running_mean", "running_var"}) {
+    if (const int position = op.info->argument(name); position >= 0) add(static_cast<std::size_t>(position));
+  }
+}
+
+// No node is open: only what happens to published outputs matters.
+void Recorder::gather_idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  bool first = true;
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) {
+      op.input_impls.push_back(tensor.unsafeGetTensorImpl());
+      if (tensor.has_storage()) op.input_storages.push_back(tensor.storage().unsafeGetStorageImpl());
+      ValuePtr value = table_.find(tensor);
+      const bool source = op.info->op_class() == OpClass::kCopy ? op.input_impls.size() == 2 : first;
+      if (source) op.identity = value;
+      first = false;
+      if (value && (value->kind == TracedKind::kPublished || value->kind == TracedKind::kGlue)) op.published = value;
+    });
+    op.arguments.push_back(TraceArgument::of(c10::IValue()));
+  }
+}
+
+ActivationId Recorder::preferred(c10::ArrayRef<const c10::IValue> inputs) {
+  if (open_.size() == 1) return open_.begin()->first;
+  ActivationId found = 0;
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) {
+      if (found != 0) return;
+      if (const ValuePtr value = table_.find_own(tensor)) found = value->owner;
+    });
+  }
+  return found;
+}
+
+ValuePtr Recorder::operand(PendingOp& op, const at::Tensor& tensor, ActivationId preferred) {
+  op.input_impls.push_back(tensor.unsafeGetTensorImpl());
+  if (tensor.has_storage()) op.input_storages.push_back(tensor.storage().unsafeGetStorageImpl());
+  return table_.operand(tensor, preferred);
+}
+
+TraceArgument Recorder::argument(PendingOp& op, const c10::IValue& value, ActivationId preferred) {
+  if (value.isTensor()) {
+    const at::Tensor& tensor = value.toTensor();
+    if (!tensor.defined()) return TraceArgument::of(c10::IValue());
+    if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return TraceArgument::of(wrapped_number(tensor));
+    return TraceArgument::of(operand(op, tensor, preferred));
+  }
+  if (!is_tensor_list(value)) return TraceArgument::of(frozen(value));
+  std::vector<ValuePtr> values;
+  for (const c10::IValue& item : value.toListRef()) {
+    const bool present = item.isTensor() && item.toTensor().defined();
+    values.push_back(present ? operand(op, item.toTensor(), preferred) : nullptr);
+  }
+  return TraceArgument::of(std::move(values));
+}
+
+void Recorder::gather(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  const OpInfo& info = *op.info;
+  const ActivationId preference = preferred(inputs);
+  std::vector<bool> needed(inputs.size(), true);
+  // What is only written to need not be known.
+  if (info.op_class() == OpClass::kFill || info.op_class() == OpClass::kCopy) {
+    needed[0] = false;
+  } else if (!info.writes().empty() && info.twin().op) {
+    for (const std::size_t written : info.writes()) {
+      const auto& used = info.twin().arguments;
+      needed[written] = std::find(used.begin(), used.end(), static_cast<int>(written)) != used.end();
+    }
+  }
+  const std::size_t source = info.op_class() == OpClass::kCopy ? 1 : 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    op.arguments.push_back(needed[i] ? argument(op, inputs[i], preference) : TraceArgument::of(c10::IValue()));
+    if (i == source && inputs[i].isTensor() && inputs[i].toTensor().defined()) {
+      op.self = info.op_class() == OpClass::kAsStrided || info.op_class() == OpClass::kAsStridedScatter
+                    ? inputs[i].toTensor()
+                    : at::Tensor();
+    }
+  }
+  op.owner = owner_of(op.arguments);
+}
+
+bool Recorder::is_random(const PendingOp& op) const {
+  if (!op.info->may_be_random()) return false;
+  for (const char* name : {"train", "training"}) {
+    if (op.info->argument(name) >= 0 && !flag(op, {name})) return false;
+  }
+  for (const char* name : {"p", "dropout_p", "dropout"}) {
+    const int position = op.info->argument(name);
+    if (position < 0) continue;
+    const c10::IValue& value = op.arguments[static_cast<std::size_t>(position)].attribute;
+    if (value.isDouble() && value.toDouble() == 0.0) return false;
+  }
+  return true;
+}
+
+void Recorder::abandon(PendingOp& op) {
+  const auto guard = lock();
+  for (const PendingOp::Written& written : op.written) table_.overwrite_unknown(written.tensor);
+}
+
+void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  std::vector<at::Tensor> released;
+  try {
+    const auto guard = lock();
+    builder_.set_location(op.location);
+    op.in_node ? finish_locked(op, outputs) : finish_idle(op, outputs);
+    released = table_.take_released();
+  } catch (const std::exception& failure) {
+    note_error(internal_error(
+        fmt::format("recording {} at {}: {}", op.info->qualified_name(), location_text(op.location), failure.what())));
+  }
+}
+
+void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  const bool random = is_random(op);
+  if (random && op.owner == 0) return finish_drawn(op, outputs);
+  switch (op.info->op_class()) {
+    case OpClass::kIdentity: return finish_identity(op, outputs[0].toTensor());
+    case OpClass::kReshape:
+      return bind_result(op, outputs[0].toTensor(),
+                         builder_.reshape(op.arguments[0].tensor, outputs[0].toTensor().sizes()));
+    case OpClass::kAsStrided: {
+      // A view needs no entry: it is found by the memory it looks at.
+      const at::Tensor& output = outputs[0].toTensor();
+      if (output.storage().unsafeGetStorageImpl() == op.self.storage().unsafeGetStorageImpl()) return;
+      const Unrecorded quiet;
+      const at::Tensor view = op.self.as_strided(op.arguments[1].attribute.toIntVector(), op.arguments[2].attribute.toIntVector(),
+                                                 op.arguments[3].attribute.toOptional<std::int64_t>());
+      return bind_result(op, output, table_.operand(view, op.owner));
+    }
+    case OpClass::kAsStridedScatter: return finish_as_strided_scatter(op, outputs[0].toTensor());
+    case OpClass::kFull: return finish_full(op, outputs[0].toTensor());
+    case OpClass::kFill: return finish_fill(op);
+    case OpClass::kCopy: return finish_copy(op);
+    case OpClass::kBatchNorm: return finish_batch_norm(op, outputs);
+    case OpClass::kInstanceNorm: return finish_instance_norm(op, outputs);
+    case OpClass::kUninitialised:
+    case OpClass::kMetadata:
+    case OpClass::kIgnored: return;
+    case OpClass::kPlain: break;
+  }
+  if (op.info->inplace_view()) return finish_inplace_view(op);
+  op.written.empty() ? finish_plain(op, outputs, random) : finish_write(op, outputs, random);
+}
+
+void Recorder::finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random) {
+  const auto trace = builder_.make(op.info, std::move(op.arguments), random);
+  if (op.owner != 0) {
+    const std::string& node = name_of(op.owner);
+    escapes_.check_arguments(op.owner, node, *trace);
+    if (op.info->dynamic_shape()) escapes_.data_dependent_shape(node, *op.info, op.location);
+    for (const c10::IValue& output : outputs) {
+      if (output.isTensor() || output.isNone() || is_tensor_list(output)) continue;
+      escapes_.left(node, op.info->qualified_name(), op.location);
+      escapes_.number_left(op.owner, output, op.location);
+    }
+  }
+  bind_results(op, trace, 0, outputs);
+}
+
+void Recorder::bind_results(PendingOp& op, const std::shared_ptr<TraceOp>& trace, std::size_t first,
+                            c10::ArrayRef<c10::IValue> outputs) {
+  std::vector<at::Tensor> tensors;  // all of them first: a result's type must be known even if the tensor is dropped
+  for (const c10::IValue& output : outputs) {
+    if (output.isTensor()) tensors.push_back(output.toTensor());
+    if (is_tensor_list(output)) {
+      for (const c10::IValue& item : output.toListRef()) tensors.push_back(item.toTensor());
+    }
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].defined()) {
+      if (trace->results.size() <= first + i) trace->results.resize(first + i + 1);
+      continue;
+    }
+    bind_result(op, tensors[i], builder_.result(trace, first + i, type_of(tensors[i])));
+  }
+}
+
+void Recorder::bind_result(PendingOp& op, const at::Tensor& output, ValuePtr value) {
+  const auto contains = [](const auto& list, const auto* item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  if (contains(op.input_impls, output.unsafeGetTensorImpl())) return;
+  if (value->owner != 0 && !is_dense(output)) {
+    note_error(unimplemented(fmt::format("{} at {} makes a {} tensor in node '{}': only dense tensors can be exported",
+                                         op.info->qualified_name(), location_text(op.location), layout_text(output),
+                                         name_of(value->owner))));
+  }
+  const bool view = output.has_storage() && contains(op.input_storages, output.storage().unsafeGetStorageImpl());
+  view ? table_.bind_view(output, std::move(value)) : table_.bind_content(output, std::move(value));
+}
+
+void Recorder::finish_identity(PendingOp& op, const at::Tensor& output) {
+  bind_result(op, output, builder_.cast(op.arguments[0].tensor, output.scalar_type()));
+}
+
+void Recorder::finish_full(PendingOp& op, const at::Tensor& output) {
+  const std::string& name = op.info->name();
+  c10::Scalar fill = name == "aten::ones_like" || name == "aten::new_ones" ? 1 : 0;
+  if (const int position = op.info->argument("fill_value"); position >= 0) {
+    fill = op.arguments[static_cast<std::size_t>(position)].attribute.toScalar();
+  }
+  op.input_impls.clear();
+  bind_result(op, output, builder_.full(output.sizes(), fill, output.scalar_type()));
+}
+
+void Recorder::finish_drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  auto value = std::make_shared<TracedValue>();
+  value->kind = TracedKind::kDrawn;
+  value->location = op.location;
+  value->node = op.info->qualified_name();
+  for (const PendingOp::Written& written : op.written) table_.write(written.tensor, value);
+  for (const c10::IValue& output : outputs) {
+    for_each_tensor(output, [&](const at::Tensor& tensor) { bind_result(op, tensor, value); });
+  }
+}
+
+void Recorder::finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  const auto keeps = [&](const at::Tensor& tensor) {
+    const OpClass kind = op.info->op_class();
+    const bool keeping = kind == OpClass::kIdentity || kind == OpClass::kCopy || kind == OpClass::kReshape;
+    return keeping && op.identity && op.identity->type.dtype == tensor.scalar_type() &&
+           c10::IntArrayRef(op.identity->type.sizes) == tensor.sizes();
+  };
+  ValuePtr glue;
+  if (op.published) {
+    const TracedValue& from = *op.published;
+    const bool glued = from.kind == TracedKind::kGlue;
+    glue = std::make_shared<TracedValue>();
+    glue->kind = TracedKind::kGlue;
+    glue->source = glued ? from.source : op.published;
+    glue->glue_op = glued ? from.glue_op : op.info->qualified_name();
+    glue->location = glued ? from.location : op.location;
+  }
+  for (const PendingOp::Written& written : op.written) {
+    const ValuePtr value = keeps(written.tensor) ? op.identity : glue;
+    value ? table_.write(written.tensor, value) : table_.overwrite_unknown(written.tensor);
+  }
+  if (!op.written.empty()) return;
+  for (const c10::IValue& output : outputs) {
+    for_each_tensor(output, [&](const at::Tensor& tensor) {
+      if (const ValuePtr value = keeps(tensor) ? op.identity : glue) bind_result(op, tensor, value);
+    });
+  }
+}
+
+void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {
+  const LocationId where = current_location();
+  const auto guard = lock();
+  const ValuePtr value = table_.find(tensor);
+  if (value && open_.contains(value->owner)) escapes_.left(name_of(value->owner), how, where);
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "capture/escapes.h"
+#include "capture/op_builder.h"
+#include "capture/tensor_table.h"
+#include "capture/trace.h"
+#include "leapp/base/status.h"
+
+namespace leapp::capture {
+
+/// An operator between its start and its end.
+struct PendingOp {
+  const OpInfo* info = nullptr;
+  std::vector<TraceArgument> arguments;
+  LocationId location = 0;
+  ActivationId owner = 0;
+  bool in_node = false;  ///< some node was open when it began
+
+  struct Written {
+    at::Tensor tensor;
+    std::size_t argument;
+  };
+  std::vector<Written> written;
+
+  std::vector<const c10::TensorImpl*> input_impls;
+  std::vector<const c10::StorageImpl*> input_storages;
+  ValuePtr identity;                 ///< what the first tensor argument holds (the source, for copy_)
+  at::Tensor self;                   ///< kept only where the class of the operator needs it
+  ValuePtr published;                ///< some published output among the arguments
+};
+
+/// Turns operators into values (DESIGN 1.3). One lock guards everything; it is never held while user code, Python or
+/// a kernel runs.
+class Recorder {
+ public:
+  using Warn = std::function<void(const std::string&)>;
+  explicit Recorder(Warn warn);
+
+  /// Before the kernel runs. Null: nothing to remember. Never throws.
+  std::unique_ptr<PendingOp> begin(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
+  /// After it has run. Never throws.
+  void finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  /// It threw.
+  void abandon(PendingOp& op);
+
+  /// A value left the graph in a way the dispatcher does not show (tolist, numpy). Thread-safe.
+  void note_escape(const at::Tensor& tensor, const std::string& how);
+
+  // The rest is called with lock() held.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  TensorTable& table() { return table_; }
+  OpBuilder& builder() { return builder_; }
+  Escapes& escapes() { return escapes_; }
+  ActivationId open(const std::string& node);
+  void close(ActivationId activation, std::uint64_t pass);
+  [[nodiscard]] const std::string& name_of(ActivationId activation) const;
+
+  /// The first thing that went wrong inside an operator since the last call.
+  Status take_error();
+  void note_error(Status status);
+
+ private:
+  std::unique_ptr<PendingOp> begin_unguarded(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
+  bool touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
+  void gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
+  void gather_idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
+  void gather(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
+  TraceArgument argument(PendingOp& op, const c10::IValue& value, ActivationId preferred);
+  ValuePtr operand(PendingOp& op, const at::Tensor& tensor, ActivationId preferred);
+  ActivationId preferred(c10::ArrayRef<const c10::IValue> inputs);
+  bool is_random(const PendingOp& op) const;
+
+  void finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random);
+  void finish_identity(PendingOp& op, const at::Tensor& output);
+  void finish_full(PendingOp& op, const at::Tensor& output);
+  void finish_drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void bind_results(PendingOp& op, const std::shared_ptr<TraceOp>& trace, std::size_t first,
+                    c10::ArrayRef<c10::IValue> outputs);
+  void bind_result(PendingOp& op, const at::Tensor& output, ValuePtr value);
+
+  // mutation.cpp
+  void finish_write(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random);
+  void finish_fill(PendingOp& op);
+  void finish_copy(PendingOp& op);
+  void finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void finish_instance_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void finish_as_strided_scatter(PendingOp& op, const at::Tensor& output);
+  void finish_inplace_view(PendingOp& op);
+
+  std::mutex mutex_;
+  Warn warn_;
+  OpBuilder builder_;
+  TensorTable table_;
+  Escapes escapes_;
+  std::map<ActivationId, std::string> open_;
+  std::atomic<int> open_count_{0};
+  ActivationId next_activation_ = 0;
+  std::mutex error_mutex_;
+  Status error_;
+};
+
+}  // namespace leapp::capture

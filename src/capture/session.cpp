@@ -1,0 +1,355 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/session.h"
+
+#include <ATen/ops/alias.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_set>
+#include <utility>
+
+#include "capture/arguments.h"
+#include "capture/checks.h"
+#include "capture/hook.h"
+#include "capture/slice.h"
+
+namespace leapp::capture {
+namespace {
+
+at::Tensor copy_of(const at::Tensor& tensor) {
+  const Suppress quiet;
+  return tensor.detach().clone(at::MemoryFormat::Contiguous);
+}
+
+// An output that reached `value` unchanged, or through operators (glue).
+struct Origin {
+  ValuePtr published;
+  std::string op;  // empty: unchanged
+  LocationId location = 0;
+};
+
+Origin origin_of(const ValuePtr& value) {
+  if (!value) return {};
+  switch (value->kind) {
+    case TracedKind::kPublished: return {value, "", 0};
+    case TracedKind::kGlue: return {value->source, value->glue_op, value->location};
+    case TracedKind::kInput: return origin_of(value->source);
+    case TracedKind::kConstant: return origin_of(value->cell->provenance);
+    case TracedKind::kResult: break;
+    default: return {};
+  }
+  std::unordered_set<const TraceOp*> seen;
+  std::vector<const TraceOp*> pending{value->op.get()};
+  while (!pending.empty()) {
+    const TraceOp* op = pending.back();
+    pending.pop_back();
+    if (!seen.insert(op).second) continue;
+    Origin found;
+    for_each_operand(*op, [&](const ValuePtr& operand) {
+      if (operand->kind == TracedKind::kResult) return pending.push_back(operand->op.get());
+      if (Origin origin = origin_of(operand); origin.published && !found.published) found = std::move(origin);
+    });
+    if (found.published) return {found.published, op->info->qualified_name(), op->location};
+  }
+  return {};
+}
+
+}  // namespace
+
+Session::Session(std::string name, std::string folder, StartOptions options, std::unique_ptr<Logger> log)
+    : name_(std::move(name)), folder_(std::move(folder)), options_(std::move(options)), log_(std::move(log)) {
+  recorder_ = std::make_shared<Recorder>([this](const std::string& text) { log_->warning(text); });
+  install_hook(recorder_);
+}
+
+Session::~Session() {
+  if (recorder_) remove_hook();
+}
+
+NodeRecord* Session::find(const std::string& node) const {
+  const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == node; });
+  return found == nodes_.end() ? nullptr : found->get();
+}
+
+Status Session::check_ports(const std::string& node, const char* direction, const NamedTensors& tensors) const {
+  std::set<std::string> seen;
+  const auto open = open_.find(node);
+  if (open != open_.end() && std::string(direction) == "input") {
+    for (const PortRecord& port : open->second.inputs) seen.insert(port.name);
+  }
+  for (const auto& [name, tensor] : tensors) {
+    LEAPP_RETURN_IF_ERROR(check_port_name(node, direction, name));
+    if (!seen.insert(name).second) {
+      return invalid_argument(fmt::format("node '{}': two {}s are called '{}'; names must be unique", node, direction, name));
+    }
+    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, direction, name, tensor));
+  }
+  return {};
+}
+
+// A value that is live somewhere already cannot become an input: the node would be cut in two without a word.
+Status Session::check_source(const std::string& node, const std::string& port, const at::Tensor& tensor) {
+  const ValuePtr value = recorder_->table().find(tensor);
+  const bool callers_own = value && value->kind == TracedKind::kInput && !recorder_->table().find_own(tensor);
+  if (!value || value->owner == 0 || callers_own) return {};
+  const std::string& owner = recorder_->name_of(value->owner);
+  return failed_precondition(fmt::format(
+      "input '{}' of node '{}': the tensor is a value of the open node '{}'; publish it with output_tensors first", port,
+      node, owner));
+}
+
+Status Session::check_inputs(const std::string& node, const NamedTensors& tensors) {
+  LEAPP_RETURN_IF_ERROR(check_node_name(node));
+  LEAPP_RETURN_IF_ERROR(check_ports(node, "input", tensors));
+  const NodeRecord* known = find(node);
+  for (const auto& [name, tensor] : tensors) {
+    LEAPP_RETURN_IF_ERROR(check_source(node, name, tensor));
+    if (!known) continue;
+    const auto port = std::find_if(known->inputs.begin(), known->inputs.end(),
+                                   [&name = name](const PortRecord& item) { return item.name == name; });
+    if (port == known->inputs.end()) {
+      return invalid_argument(fmt::format("input '{}' of node '{}': the node's first call had no such input", name, node));
+    }
+    LEAPP_RETURN_IF_ERROR(check_same_type(node, "input", port->name, port->type, tensor));
+  }
+  return {};
+}
+
+Session::OpenCall& Session::open(const std::string& node) {
+  auto [position, added] = open_.try_emplace(node);
+  if (added) {
+    if (closed_in_pass_.contains(node)) {
+      ++pass_;
+      closed_in_pass_.clear();
+    }
+    position->second.activation = recorder_->open(node);
+  }
+  return position->second;
+}
+
+void Session::report_glue(const std::string& node, const std::string& port, const TracedValue& published,
+                          const std::string& op, LocationId where) {
+  const std::string text = fmt::format(
+      "{}: {} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a node",
+      location_text(where), op, published.node, published.port, node, port);
+  published.pass == pass_ ? log_->warning(text) : log_->info(text);
+}
+
+std::optional<Source> Session::source_of(const std::string& node, const std::string& port, const at::Tensor& tensor) {
+  const Origin origin = origin_of(recorder_->table().find(tensor));
+  if (!origin.published) return std::nullopt;
+  const TracedValue& published = *origin.published;
+  if (!origin.op.empty()) {
+    report_glue(node, port, published, origin.op, origin.location);
+    return std::nullopt;
+  }
+  // Memory that NumPy or another library wrote to since is not that output any more.
+  if (content_hash(tensor) != published.content_hash) return std::nullopt;
+  return Source{published.node, published.port, published.pass != pass_};
+}
+
+Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, const NamedTensors& tensors) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  std::vector<at::Tensor> aliases;
+  std::vector<at::Tensor> released;
+  {
+    const Unrecorded quiet;
+    for (const auto& [name, tensor] : tensors) aliases.push_back(tensor.defined() ? at::alias(tensor) : tensor);
+  }
+  const auto guard = recorder_->lock();
+  LEAPP_RETURN_IF_ERROR(check_inputs(node, tensors));
+  const bool was_open = open_.contains(node);
+  OpenCall& call = open(node);
+  NodeRecord* known = find(node);
+  std::vector<PortRecord> added;
+  for (const auto& [name, tensor] : tensors) {
+    PortRecord port{name, type_of(tensor), source_of(node, name, tensor)};
+    if (known) {
+      auto& first = *std::find_if(known->inputs.begin(), known->inputs.end(),
+                                  [&name = name](const PortRecord& item) { return item.name == name; });
+      const Status same = merge_source(node, first, port.source);
+      if (!same.ok()) {
+        if (!was_open) {
+          recorder_->close(call.activation, pass_);
+          open_.erase(node);
+        }
+        return same;
+      }
+    }
+    added.push_back(std::move(port));
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    auto value = std::make_shared<TracedValue>();
+    value->kind = TracedKind::kInput;
+    value->owner = call.activation;
+    value->type = added[i].type;
+    value->port = added[i].name;
+    value->source = recorder_->table().find(tensors[i].second);
+    if (value->source && value->source->kind == TracedKind::kInput) value->source = value->source->source;
+    call.values.push_back(copy_of(tensors[i].second));
+    recorder_->table().forget(tensors[i].second);
+    recorder_->table().bind_content(aliases[i], value);
+    call.inputs.push_back(std::move(added[i]));
+  }
+  released = recorder_->table().take_released();
+  return aliases;
+}
+
+Status Session::check_reentry(const std::string& node, const NamedTensors& outputs) const {
+  const NodeRecord* known = find(node);
+  if (!known) return {};
+  const OpenCall& call = open_.at(node);
+  for (const PortRecord& port : known->inputs) {
+    const bool given = std::any_of(call.inputs.begin(), call.inputs.end(),
+                                   [&](const PortRecord& item) { return item.name == port.name; });
+    if (!given) {
+      return invalid_argument(fmt::format("node '{}': call {} has no input '{}', which the first call had", node,
+                                          known->calls, port.name));
+    }
+  }
+  if (known->outputs.size() != outputs.size()) {
+    return invalid_argument(fmt::format("node '{}': call {} has {} outputs, the first call had {}", node, known->calls,
+                                        outputs.size(), known->outputs.size()));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PortRecord& port = known->outputs[i];
+    if (port.name != outputs[i].first) {
+      return invalid_argument(fmt::format("node '{}': output {} of call {} is called '{}', in the first call '{}'", node, i,
+                                          known->calls, outputs[i].first, port.name));
+    }
+    LEAPP_RETURN_IF_ERROR(check_same_type(node, "output", port.name, port.type, outputs[i].second));
+  }
+  return {};
+}
+
+Status Session::check_outputs(const std::string& node, const NamedTensors& tensors, const OutputOptions& options) {
+  LEAPP_RETURN_IF_ERROR(check_node_name(node));
+  const auto open = open_.find(node);
+  if (open == open_.end()) {
+    return failed_precondition(
+        fmt::format("output_tensors: node '{}' is not open; call input_tensors('{}', ...) first", node, node));
+  }
+  LEAPP_RETURN_IF_ERROR(check_backend(node, options.export_with));
+  if (tensors.empty()) return invalid_argument(fmt::format("node '{}': output_tensors needs at least one output", node));
+  LEAPP_RETURN_IF_ERROR(check_ports(node, "output", tensors));
+  for (const auto& [name, tensor] : tensors) {
+    const ValuePtr value = recorder_->table().find(tensor, open->second.activation);
+    const ActivationId owner = value ? value->owner : 0;
+    if (owner == open->second.activation) continue;
+    if (owner != 0) {
+      return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", name, node,
+                                             recorder_->name_of(owner)));
+    }
+    return invalid_argument(fmt::format(
+        "output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output is announced "
+        "with static_outputs",
+        name, node, describe(tensor)));
+  }
+  return check_reentry(node, tensors);
+}
+
+void Session::publish(const NodeRecord& node, const NamedTensors& tensors) {
+  TensorTable& table = recorder_->table();
+  for (const auto& [name, tensor] : tensors) {
+    const ValuePtr before = table.find_own(tensor);
+    const bool twice = before && before->kind == TracedKind::kPublished && before->node == node.name &&
+                       before->pass == pass_;
+    if (twice) continue;
+    auto value = std::make_shared<TracedValue>();
+    value->kind = TracedKind::kPublished;
+    value->type = type_of(tensor);
+    value->node = node.name;
+    value->port = name;
+    value->pass = pass_;
+    value->content_hash = content_hash(tensor);
+    table.bind_content(tensor, std::move(value));
+  }
+}
+
+Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node, const NamedTensors& tensors,
+                                                        const OutputOptions& options) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  std::vector<at::Tensor> released;
+  const auto guard = recorder_->lock();
+  LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, options));
+  OpenCall call = std::move(open_.at(node));
+  NodeRecord* record = find(node);
+  const bool first = record == nullptr;
+  if (first) {
+    nodes_.push_back(std::make_unique<NodeRecord>());
+    record = nodes_.back().get();
+    record->name = node;
+    record->inputs = call.inputs;
+    record->options = options;
+    for (const auto& [name, tensor] : tensors) {
+      record->outputs.push_back({name, type_of(tensor), std::nullopt});
+      record->output_values.push_back(recorder_->table().find(tensor, call.activation));
+    }
+  }
+  if (record->calls <= static_cast<std::size_t>(std::max(0, options_.max_cached_io))) {
+    Sample sample;
+    for (const PortRecord& port : record->inputs) {
+      const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
+                                   [&](const PortRecord& item) { return item.name == port.name; });
+      sample.inputs.push_back(call.values[static_cast<std::size_t>(at - call.inputs.begin())]);
+    }
+    for (const auto& [name, tensor] : tensors) sample.outputs.push_back(copy_of(tensor));
+    record->samples.push_back(std::move(sample));
+  }
+  ++record->calls;
+  open_.erase(node);
+  closed_in_pass_.insert(node);
+  recorder_->close(call.activation, pass_);
+  publish(*record, tensors);
+  released = recorder_->table().take_released();
+
+  std::vector<at::Tensor> values;
+  for (const auto& [name, tensor] : tensors) values.push_back(tensor);
+  return values;
+}
+
+void Session::name_tensor(const at::Tensor& tensor, const std::string& name) {
+  const auto guard = recorder_->lock();
+  recorder_->table().set_name(tensor, name);
+}
+
+void Session::note_escape(const at::Tensor& tensor, const std::string& how) { recorder_->note_escape(tensor, how); }
+
+bool Session::is_live(const at::Tensor& tensor) {
+  const auto guard = recorder_->lock();
+  const ValuePtr value = recorder_->table().find_own(tensor);
+  return value && value->owner != 0;
+}
+
+Status Session::stop() {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  if (!open_.empty()) {
+    std::string names;
+    for (const auto& [node, call] : open_) names += (names.empty() ? "'" : ", '") + node + "'";
+    return failed_precondition(fmt::format("stop: node {} is still open; close it with output_tensors", names));
+  }
+  remove_hook();
+  recorder_.reset();
+  for (const auto& node : nodes_) {
+    const Slice slice = slice_of(node->output_values);
+    report_constants(node->name, slice, *log_);
+    seal_constants(slice);
+  }
+  return {};
+}
+
+namespace {
+
+std::atomic<std::shared_ptr<Session>>& session_slot() {
+  static std::atomic<std::shared_ptr<Session>> slot;
+  return slot;
+}
+
+}  // namespace
+
+std::shared_ptr<Session> current_session() { return session_slot().load(); }
+void set_current_session(std::shared_ptr<Session> session) { session_slot().store(std::move(session)); }
+
+}  // namespace leapp::capture

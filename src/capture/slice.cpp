@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/slice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace leapp::capture {
+
+Slice slice_of(const std::vector<ValuePtr>& values) {
+  Slice slice;
+  std::unordered_set<const TraceOp*> seen;
+  std::vector<const TraceOp*> pending;
+  std::unordered_set<const ConstantCell*> cells;
+  const auto visit = [&](const ValuePtr& value) {
+    if (value->kind == TracedKind::kConstant && cells.insert(value->cell.get()).second) {
+      slice.constants.push_back(value->cell);
+    }
+    if (value->kind == TracedKind::kResult && seen.insert(value->op.get()).second) pending.push_back(value->op.get());
+  };
+  for (const ValuePtr& value : values) visit(value);
+  while (!pending.empty()) {
+    const TraceOp* op = pending.back();
+    pending.pop_back();
+    slice.ops.push_back(op);
+    for_each_operand(*op, visit);
+  }
+  std::sort(slice.ops.begin(), slice.ops.end(), [](const TraceOp* a, const TraceOp* b) { return a->sequence < b->sequence; });
+  // The order found above follows the outputs; that of first use follows the program.
+  cells.clear();
+  std::vector<std::shared_ptr<ConstantCell>> ordered;
+  const auto note = [&](const ValuePtr& value) {
+    if (value->kind == TracedKind::kConstant && cells.insert(value->cell.get()).second) ordered.push_back(value->cell);
+  };
+  for (const TraceOp* op : slice.ops) for_each_operand(*op, note);
+  for (const ValuePtr& value : values) note(value);
+  slice.constants = std::move(ordered);
+  return slice;
+}
+
+void report_constants(const std::string& node, const Slice& slice, Logger& log) {
+  for (const auto& cell : slice.constants) {
+    const std::string where = location_text(cell->location);
+    const TracedValue* from = cell->provenance.get();
+    if (cell->random) {
+      log.warning(fmt::format("{}: node '{}' uses a random tensor that {} at {} made from nothing of the node's inputs. "
+                              "It is exported as a constant",
+                              where, node, from->node, location_text(from->location)));
+    } else if (from && from->kind == TracedKind::kPublished) {
+      log.warning(fmt::format("{}: node '{}' reads {}/{} without announcing it. It is exported as a constant; pass it "
+                              "through input_tensors to have an edge",
+                              where, node, from->node, from->port));
+    } else if (from && from->kind == TracedKind::kGlue) {
+      log.warning(fmt::format("{}: node '{}' reads what {} at {} computed from {}/{} outside any node. It is exported as "
+                              "a constant",
+                              where, node, from->glue_op, location_text(from->location), from->source->node,
+                              from->source->port));
+    } else if (from && from->kind == TracedKind::kFormer && from->was_live) {
+      log.warning(fmt::format("{}: node '{}' reads what node '{}' computed in an earlier call. It is exported as a "
+                              "constant; make it an output of '{}' and an input of '{}'",
+                              where, node, from->node, from->node, node));
+    } else if (cell->overwritten) {
+      log.warning(fmt::format("{}: node '{}' reads {}, which is overwritten later in the session. What it held here is "
+                              "exported as a constant; make it an input and an output to have it carried from step to step",
+                              where, node, cell->name.empty() ? "a tensor" : "'" + cell->name + "'"));
+    }
+  }
+}
+
+void seal_constants(const Slice& slice) {
+  for (const auto& cell : slice.constants) cell->content_hash = content_hash(cell->tensor);
+}
+
+}  // namespace leapp::capture

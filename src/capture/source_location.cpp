@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/source_location.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+namespace leapp::capture {
+namespace {
+
+std::atomic<LocationProvider> g_provider{nullptr};
+
+struct Interned {
+  std::mutex mutex;
+  std::map<std::tuple<std::string, int, std::string>, LocationId> ids;
+  std::vector<graph::SourceLocation> places{graph::SourceLocation{}};
+};
+
+Interned& interned() {
+  static Interned table;
+  return table;
+}
+
+}  // namespace
+
+void set_location_provider(LocationProvider provider) { g_provider.store(provider); }
+
+LocationId current_location() {
+  const LocationProvider provider = g_provider.load(std::memory_order_relaxed);
+  return provider ? provider() : 0;
+}
+
+LocationId intern_location(const std::string& file, int line, const std::string& function) {
+  Interned& table = interned();
+  const std::lock_guard lock(table.mutex);
+  auto [position, added] =
+      table.ids.try_emplace(std::make_tuple(file, line, function), static_cast<LocationId>(table.places.size()));
+  if (added) table.places.push_back({file, line, function});
+  return position->second;
+}
+
+graph::SourceLocation location(LocationId id) {
+  Interned& table = interned();
+  const std::lock_guard lock(table.mutex);
+  return table.places.at(id);
+}
+
+std::string location_text(LocationId id) {
+  const graph::SourceLocation place = location(id);
+  return place.file.empty() ? "an unknown line" : fmt::format("{}:{}", place.file, place.line);
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/storage_content.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/hook.h"
+
+namespace leapp::capture {
+namespace {
+
+bool touch(const Geometry& a, const Geometry& b) { return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte(); }
+
+Geometry flat_geometry(const ValuePtr& flat) {
+  Geometry geometry;
+  geometry.sizes = flat->type.sizes;
+  geometry.strides = {1};
+  geometry.dtype = flat->type.dtype;
+  return geometry;
+}
+
+// The value a lazily conjugated or negated view shows, from what is in memory, and the other way round.
+ValuePtr resolve_bits(ValuePtr value, const Geometry& geometry, OpBuilder& builder) {
+  if (geometry.conjugated) value = builder.unary("aten::conj_physical", value);
+  if (geometry.negated) value = builder.unary("aten::neg", value);
+  return value;
+}
+
+Geometry physical(Geometry geometry) {
+  geometry.conjugated = geometry.negated = false;
+  return geometry;
+}
+
+}  // namespace
+
+ValuePtr StorageContent::read(const Geometry& wanted, OpBuilder& builder, ActivationId preferred) {
+  if (layers_.empty()) return former_;
+  const Geometry geometry = physical(wanted);
+  ValuePtr fallback;
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const Layer& layer = layers_[i];
+    if (layer.geometry == geometry) {
+      const bool fits = preferred == 0 || layer.value->owner == 0 || layer.value->owner == preferred;
+      if (fits) return resolve_bits(layer.value, wanted, builder);
+      // Two open nodes may take the same tensor as input: each reads its own.
+      if (!fallback) fallback = layer.value;
+      continue;
+    }
+    if (fallback || !touch(layer.geometry, geometry)) continue;
+    const ValuePtr root = join(geometry.dtype, builder);
+    const std::int64_t offset = geometry.byte_offset / geometry.item_size();
+    const bool whole = geometry.covers(root->type.sizes[0] * geometry.item_size()) && geometry.row_major();
+    ValuePtr value = whole ? builder.reshape(root, geometry.sizes)
+                           : builder.as_strided(root, geometry.sizes, geometry.strides, offset);
+    return resolve_bits(std::move(value), wanted, builder);
+  }
+  return fallback ? resolve_bits(std::move(fallback), wanted, builder) : former_;
+}
+
+void StorageContent::overlay(const Geometry& geometry, ValuePtr value) {
+  if (geometry.conjugated || geometry.negated) return;  // a view of something that is known already
+  former_ = nullptr;
+  layers_.push_back({geometry, std::move(value)});
+}
+
+void StorageContent::write(const Geometry& geometry, ValuePtr value, OpBuilder& builder) {
+  ++epoch_;
+  former_ = nullptr;
+  value = resolve_bits(std::move(value), geometry, builder);
+  const Geometry place = physical(geometry);
+  if (place.covers(bytes_)) layers_.clear();
+  if (!layers_.empty() && layers_.back().geometry == place) layers_.pop_back();
+  layers_.push_back({place, std::move(value)});
+}
+
+void StorageContent::forget(ValuePtr former) {
+  ++epoch_;
+  layers_.clear();
+  former_ = std::move(former);
+}
+
+void StorageContent::forget_results(ValuePtr former) {
+  const bool results = std::any_of(layers_.begin(), layers_.end(), [](const Layer& layer) {
+    return layer.value->kind == TracedKind::kResult || layer.value->kind == TracedKind::kConstant;
+  });
+  if (results) forget(std::move(former));
+}
+
+void StorageContent::close(ActivationId activation, const ValuePtr& former) {
+  const bool inputs_only = std::all_of(layers_.begin(), layers_.end(), [&](const Layer& layer) {
+    return layer.value->owner != activation || layer.value->kind == TracedKind::kInput;
+  });
+  if (!inputs_only) return forget(former);
+  // Nothing was written: what lay there before the node took it as input lies there still.
+  std::erase_if(layers_, [&](const Layer& layer) { return layer.value->owner == activation; });
+}
+
+bool StorageContent::holds(ActivationId activation) const {
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [&](const Layer& layer) { return layer.value->owner == activation; });
+}
+
+ValuePtr StorageContent::flatten(const Layer& layer, OpBuilder& builder) const {
+  ValuePtr value = layer.value;
+  if (!layer.geometry.row_major()) value = builder.permute(value, layer.geometry.order());
+  return builder.reshape(value, {layer.geometry.element_count()});
+}
+
+ValuePtr StorageContent::join(at::ScalarType dtype, OpBuilder& builder) {
+  std::size_t first = 0;
+  ValuePtr root;
+  for (std::size_t i = layers_.size(); i-- > 0 && !root;) {
+    if (!layers_[i].geometry.covers(bytes_)) continue;
+    root = flatten(layers_[i], builder);
+    first = i + 1;
+  }
+  if (!root) root = bytes_in_memory(dtype, builder);
+  for (std::size_t i = first; i < layers_.size(); ++i) {
+    const Geometry& place = layers_[i].geometry;
+    if (place.element_count() == 0) continue;
+    root = builder.reinterpret(root, place.dtype);
+    root = builder.as_strided_scatter(root, layers_[i].value, place.sizes, place.strides,
+                                      place.byte_offset / place.item_size());
+  }
+  root = builder.reinterpret(root, dtype);
+  layers_.assign(1, {flat_geometry(root), root});
+  return root;
+}
+
+// Every write since the range became known is a layer, so the bytes outside the layers are as they were.
+ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, OpBuilder& builder) {
+  const Suppress quiet;
+  at::Tensor bytes = at::zeros({bytes_}, at::TensorOptions().dtype(at::kByte).device(device_));
+  for (const auto& weak : storages_) {
+    const auto storage = weak.lock();
+    if (!storage || storage->nbytes() == 0 || !storage->data()) continue;
+    const auto start = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage->data()) - begin_);
+    const auto size = static_cast<std::int64_t>(storage->nbytes());
+    bytes.narrow(0, start, size).copy_(
+        at::from_blob(storage->mutable_data(), {size}, at::TensorOptions().dtype(at::kByte).device(device_)));
+  }
+  const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
+  auto cell = std::make_shared<ConstantCell>();
+  cell->tensor = bytes.narrow(0, 0, bytes_ / item * item).view(dtype);
+  cell->by_reference = false;
+  return builder.constant(std::move(cell));
+}
+
+void StorageContent::add_storage(const c10::Storage& storage) {
+  storages_.emplace_back(storage.getWeakStorageImpl());
+}
+
+bool StorageContent::alive() {
+  std::erase_if(storages_, [](const auto& storage) { return storage.expired(); });
+  return !storages_.empty();
+}
+
+void StorageContent::move_to(std::uintptr_t begin, std::int64_t bytes) {
+  begin_ = begin;
+  bytes_ = bytes;
+}
+
+void StorageContent::absorb(StorageContent& other) {
+  const std::uintptr_t begin = std::min(begin_, other.begin_);
+  const std::uintptr_t last = std::max(end(), other.end());
+  const auto own_shift = static_cast<std::int64_t>(begin_ - begin);
+  const auto other_shift = static_cast<std::int64_t>(other.begin_ - begin);
+  for (Layer& layer : layers_) layer.geometry.byte_offset += own_shift;
+  for (Layer& layer : other.layers_) {
+    layer.geometry.byte_offset += other_shift;
+    layers_.push_back(std::move(layer));
+  }
+  storages_.insert(storages_.end(), other.storages_.begin(), other.storages_.end());
+  constants_.insert(constants_.end(), other.constants_.begin(), other.constants_.end());
+  if (!former_) former_ = other.former_;
+  epoch_ = std::max(epoch_, other.epoch_) + 1;
+  move_to(begin, static_cast<std::int64_t>(last - begin));
+}
+
+bool StorageContent::has_constants() const {
+  return std::any_of(constants_.begin(), constants_.end(), [](const auto& cell) { return !cell.expired(); });
+}
+
+void StorageContent::detach_constants(std::vector<at::Tensor>& released) {
+  const Suppress quiet;
+  for (const auto& weak : constants_) {
+    const auto cell = weak.lock();
+    if (!cell || !cell->by_reference) continue;
+    at::Tensor copy = cell->tensor.detach().clone();
+    released.push_back(std::exchange(cell->tensor, std::move(copy)));
+    cell->by_reference = false;
+    cell->overwritten = true;
+  }
+  constants_.clear();
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/tensor_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace leapp::capture {
+namespace {
+
+std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
+
+bool is_operand(const TracedValue& value) {
+  return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
+}
+
+}  // namespace
+
+bool TensorTable::trackable(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage();
+}
+
+TensorTable::Entry* TensorTable::valid_entry(const at::Tensor& tensor) {
+  const auto found = entries_.find(tensor.unsafeGetTensorImpl());
+  if (found == entries_.end()) return nullptr;
+  Entry& entry = found->second;
+  if (!entry.content) return trackable(tensor) ? nullptr : &entry;
+  if (!trackable(tensor)) return nullptr;
+  const auto range = ranges_.find(tensor.storage().unsafeGetStorageImpl());
+  const bool current = range != ranges_.end() && range->second.content == entry.content &&
+                       range->second.begin == address(tensor) && entry.epoch == entry.content->epoch() &&
+                       entry.geometry == geometry_of(tensor, entry.content->begin());
+  return current ? &entry : nullptr;
+}
+
+ValuePtr TensorTable::find_own(const at::Tensor& tensor) {
+  const Entry* entry = valid_entry(tensor);
+  return entry ? entry->value : nullptr;
+}
+
+ValuePtr TensorTable::find(const at::Tensor& tensor, ActivationId preferred) {
+  if (const Entry* entry = valid_entry(tensor)) return entry->value;
+  if (!trackable(tensor)) return nullptr;
+  const auto known = known_content(tensor);
+  if (!known || known->plain()) return nullptr;
+  ValuePtr value = known->read(geometry_of(tensor, known->begin()), builder_, preferred);
+  // An alias of several nodes' inputs belongs to none of them in particular.
+  if (value && (value->kind != TracedKind::kInput)) bind(tensor, value, known);
+  return value;
+}
+
+ValuePtr TensorTable::operand(const at::Tensor& tensor, ActivationId preferred) {
+  ValuePtr value = find(tensor, preferred);
+  if (value && is_operand(*value)) return value;
+  if (Entry* entry = valid_entry(tensor)) {
+    if (!entry->operand) entry->operand = constant(tensor, value);
+    return entry->operand;
+  }
+  ValuePtr made = constant(tensor, value);
+  if (!trackable(tensor)) return made;
+  const auto memory = content(tensor);
+  memory->add_constant(made->cell);
+  if (!value) {
+    bind(tensor, made, memory);
+  } else {
+    bind(tensor, value, memory).operand = made;
+  }
+  return made;
+}
+
+ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provenance) {
+  auto cell = std::make_shared<ConstantCell>();
+  // An alias of our own: in-place views (t_, set_) of the user's tensor do not reach it, and letting go of it never
+  // needs Python.
+  cell->tensor = at::Tensor::wrap_tensor_impl(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
+      /*version_counter=*/0, /*allow_tensor_metadata_change=*/true));
+  cell->provenance = provenance;
+  cell->random = provenance && provenance->kind == TracedKind::kDrawn;
+  cell->location = builder_.location();
+  const auto name = names_.find(tensor.unsafeGetTensorImpl());
+  if (name != names_.end()) cell->name = name->second.second;
+  if (provenance && trackable(tensor)) content(tensor)->add_constant(cell);
+  return builder_.constant(std::move(cell));
+}
+
+void TensorTable::set_name(const at::Tensor& tensor, std::string name) {
+  names_.insert_or_assign(tensor.unsafeGetTensorImpl(),
+                          std::make_pair(WeakTensor(tensor.getIntrusivePtr()), std::move(name)));
+}
+
+TensorTable::Entry& TensorTable::bind(const at::Tensor& tensor, ValuePtr value,
+                                      std::shared_ptr<StorageContent> content) {
+  if (entries_.size() >= next_sweep_) sweep();
+  auto [position, added] = entries_.try_emplace(tensor.unsafeGetTensorImpl(), Entry{WeakTensor(tensor.getIntrusivePtr()), {}, {}, {}, {}, 0});
+  Entry& entry = position->second;
+  entry.value = std::move(value);
+  entry.operand = nullptr;
+  if (content) {
+    entry.geometry = geometry_of(tensor, content->begin());
+    entry.epoch = content->epoch();
+  }
+  entry.content = std::move(content);
+  return entry;
+}
+
+void TensorTable::bind_content(const at::Tensor& tensor, ValuePtr value) {
+  if (!trackable(tensor)) {
+    bind(tensor, std::move(value), nullptr);
+    return;
+  }
+  const auto memory = content(tensor);
+  memory->overlay(geometry_of(tensor, memory->begin()), value);
+  bind(tensor, std::move(value), memory);
+}
+
+void TensorTable::bind_view(const at::Tensor& tensor, ValuePtr value) {
+  bind(tensor, std::move(value), trackable(tensor) ? content(tensor) : nullptr);
+}
+
+void TensorTable::write(const at::Tensor& tensor, ValuePtr value) {
+  if (!trackable(tensor)) {
+    bind(tensor, std::move(value), nullptr);
+    return;
+  }
+  const auto memory = content(tensor);
+  memory->write(geometry_of(tensor, memory->begin()), value, builder_);
+  bind(tensor, std::move(value), memory);
+}
+
+void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
+  if (!trackable(tensor)) return forget(tensor);
+  if (const auto memory = known_content(tensor)) memory->forget(nullptr);
+}
+
+void TensorTable::about_to_write(const at::Tensor& tensor) {
+  if (!trackable(tensor)) return;
+  if (const auto memory = known_content(tensor)) memory->detach_constants(released_);
+}
+
+bool TensorTable::knows_memory(const at::Tensor& tensor) {
+  if (!trackable(tensor)) return entries_.contains(tensor.unsafeGetTensorImpl());
+  const auto memory = known_content(tensor);
+  return memory && (!memory->plain() || memory->has_constants());
+}
+
+// By the storage's identity; else by its address, for memory that came in through DLPack or NumPy.
+std::shared_ptr<StorageContent> TensorTable::known_content(const at::Tensor& tensor) {
+  const auto found = ranges_.find(tensor.storage().unsafeGetStorageImpl());
+  if (found == ranges_.end()) return overlapping(tensor);
+  Range& range = found->second;
+  if (range.begin != address(tensor) || range.bytes != tensor.storage().nbytes()) {
+    // resize_ keeps the elements and moves the memory.
+    by_address_.erase(range.content->begin());
+    range.content->move_to(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()));
+    range.begin = address(tensor);
+    range.bytes = tensor.storage().nbytes();
+    if (range.bytes > 0) by_address_[range.begin] = range.content;
+  }
+  return range.content;
+}
+
+std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tensor) {
+  const std::uintptr_t begin = address(tensor);
+  const std::uintptr_t end = begin + tensor.storage().nbytes();
+  if (begin == 0 || begin == end) return nullptr;
+  std::shared_ptr<StorageContent> found;
+  auto position = by_address_.lower_bound(end);
+  while (position != by_address_.begin()) {
+    --position;
+    const auto content = position->second.lock();
+    if (!content || !content->alive()) {
+      position = by_address_.erase(position);
+      continue;
+    }
+    if (content->end() <= begin) break;
+    if (found) {
+      content->absorb(*found);
+      for (auto& [storage, range] : ranges_) {
+        if (range.content == found) range.content = content;
+      }
+    }
+    found = content;
+  }
+  if (!found) return nullptr;
+  if (begin < found->begin() || end > found->end()) {
+    StorageContent added(begin, static_cast<std::int64_t>(end - begin), tensor.device());
+    by_address_.erase(found->begin());
+    found->absorb(added);
+    by_address_[found->begin()] = found;
+  }
+  place(found, tensor);
+  return found;
+}
+
+void TensorTable::place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor) {
+  content->add_storage(tensor.storage());
+  Range range{tensor.storage().getWeakStorageImpl(), content, address(tensor), tensor.storage().nbytes()};
+  ranges_.insert_or_assign(tensor.storage().unsafeGetStorageImpl(), std::move(range));
+}
+
+std::shared_ptr<StorageContent> TensorTable::content(const at::Tensor& tensor) {
+  if (auto known = known_content(tensor)) return known;
+  auto made = std::make_shared<StorageContent>(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()),
+                                               tensor.device());
+  place(made, tensor);
+  if (tensor.storage().nbytes() > 0) by_address_[made->begin()] = made;
+  return made;
+}
+
+void TensorTable::sweep() {
+  std::erase_if(entries_, [](const auto& item) { return item.second.tensor.expired(); });
+  std::erase_if(ranges_, [](const auto& item) { return item.second.storage.expired(); });
+  std::erase_if(by_address_, [](const auto& item) {
+    const auto content = item.second.lock();
+    return !content || !content->alive();
+  });
+  std::erase_if(names_, [](const auto& item) { return item.second.first.expired(); });
+  next_sweep_ = std::max<std::size_t>(1024, entries_.size() * 2);
+}
+
+void TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
+  const auto former = [&](bool live) {
+    auto value = std::make_shared<TracedValue>();
+    value->kind = TracedKind::kFormer;
+    value->node = node;
+    value->pass = pass;
+    value->was_live = live;
+    return value;
+  };
+  const ValuePtr live = former(true);
+  const ValuePtr idle = former(false);
+  for (auto& [storage, range] : ranges_) {
+    StorageContent& content = *range.content;
+    if (content.holds(activation)) {
+      content.close(activation, live);
+    } else if (last && !content.plain() && content.holds(0)) {
+      content.forget_results(idle);
+    }
+  }
+  for (auto& [tensor, entry] : entries_) {
+    if (last) entry.operand = nullptr;
+  }
+  std::erase_if(entries_, [&](const auto& item) {
+    const TracedValue& value = *item.second.value;
+    return value.owner == activation || (last && is_operand(value));
+  });
+  sweep();
+  std::erase_if(ranges_, [](const auto& item) {
+    const StorageContent& content = *item.second.content;
+    return content.plain() && !content.has_constants();
+  });
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <c10/core/TensorImpl.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/storage_content.h"
+
+namespace leapp::capture {
+
+/// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
+/// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
+/// `t.data = u`, `set_` and writes through aliases cannot fool it. Guarded by the session's lock.
+class TensorTable {
+ public:
+  explicit TensorTable(OpBuilder& builder) : builder_(builder) {}
+
+  /// The value `tensor` holds, by its own entry or by the memory it looks at; null: nothing is known about it.
+  /// Among inputs of several open nodes in the same memory, `preferred`'s is taken.
+  ValuePtr find(const at::Tensor& tensor, ActivationId preferred = 0);
+
+  /// Only by its own entry.
+  ValuePtr find_own(const at::Tensor& tensor);
+
+  /// The operand an operator of an open node reads for `tensor`: its value, or a constant.
+  ValuePtr operand(const at::Tensor& tensor, ActivationId preferred = 0);
+
+  /// `tensor` holds `value` in memory of its own (or aliases the caller's): later aliases are recognised.
+  void bind_content(const at::Tensor& tensor, ValuePtr value);
+
+  /// `tensor` is a view of memory that is known already.
+  void bind_view(const at::Tensor& tensor, ValuePtr value);
+
+  /// `tensor` has just been overwritten with `value`.
+  void write(const at::Tensor& tensor, ValuePtr value);
+
+  /// `tensor` has just been overwritten with something unknown.
+  void overwrite_unknown(const at::Tensor& tensor);
+
+  /// Something is about to write to `tensor`'s memory. See StorageContent::detach_constants.
+  void about_to_write(const at::Tensor& tensor);
+
+  /// True when the memory of `tensor` holds anything we know of, or a constant of ours.
+  bool knows_memory(const at::Tensor& tensor);
+
+  void forget(const at::Tensor& tensor) { entries_.erase(tensor.unsafeGetTensorImpl()); }
+
+  /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) constants and
+  /// ownerless results go as well.
+  void close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
+
+  /// Gives constants made from this tensor a name.
+  void set_name(const at::Tensor& tensor, std::string name);
+
+  /// Tensors we let go of; drop them without a lock held (their owner may need Python's).
+  std::vector<at::Tensor> take_released() { return std::move(released_); }
+
+  [[nodiscard]] std::size_t entry_count() const { return entries_.size(); }
+
+ private:
+  using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  struct Entry {
+    WeakTensor tensor;
+    ValuePtr value;
+    ValuePtr operand;  // the constant that stands for a value which is no operand itself
+    std::shared_ptr<StorageContent> content;
+    Geometry geometry;
+    std::uint64_t epoch = 0;
+  };
+  struct Range {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    std::shared_ptr<StorageContent> content;
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+  };
+
+  static bool trackable(const at::Tensor& tensor);
+  Entry* valid_entry(const at::Tensor& tensor);
+  Entry& bind(const at::Tensor& tensor, ValuePtr value, std::shared_ptr<StorageContent> content);
+  std::shared_ptr<StorageContent> known_content(const at::Tensor& tensor);
+  std::shared_ptr<StorageContent> content(const at::Tensor& tensor);
+  std::shared_ptr<StorageContent> overlapping(const at::Tensor& tensor);
+  void place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor);
+  ValuePtr constant(const at::Tensor& tensor, const ValuePtr& provenance);
+  void sweep();
+
+  OpBuilder& builder_;
+  std::unordered_map<const c10::TensorImpl*, Entry> entries_;
+  std::unordered_map<const c10::StorageImpl*, Range> ranges_;
+  std::map<std::uintptr_t, std::weak_ptr<StorageContent>> by_address_;
+  std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::string>> names_;
+  std::vector<at::Tensor> released_;
+  std::size_t next_sweep_ = 1024;
+};
+
+}  // namespace leapp::capture

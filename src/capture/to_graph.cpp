@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/to_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "capture/dtypes.h"
+#include "capture/hook.h"
+#include "capture/slice.h"
+
+namespace leapp::capture {
+namespace {
+
+graph::TensorType to_type(const ValueType& type) {
+  // Types without a counterpart occur only as unused results.
+  return {to_dtype(type.dtype).value_or(DType::kFloat32), graph::Shape(type.sizes.begin(), type.sizes.end())};
+}
+
+template <typename T>
+std::string text_of(const T& thing) {
+  std::ostringstream text;
+  text << thing;
+  return text.str();
+}
+
+graph::Attribute scalar(const c10::IValue& value) {
+  if (value.isBool()) return value.toBool();
+  if (value.isInt()) return value.toInt();
+  if (value.isDouble()) return value.toDouble();
+  return graph::Complex(value.toComplexDouble().real(), value.toComplexDouble().imag());
+}
+
+graph::Attribute list(const c10::IValue& value, const c10::Type& element) {
+  const auto items = value.toListRef();
+  const auto collect = [&]<typename T>(auto get) {
+    std::vector<T> result;
+    for (const c10::IValue& item : items) result.push_back(get(item));
+    return result;
+  };
+  switch (element.kind()) {
+    case c10::TypeKind::BoolType: return collect.operator()<bool>([](const auto& item) { return item.toBool(); });
+    case c10::TypeKind::FloatType: return collect.operator()<double>([](const auto& item) { return item.toDouble(); });
+    case c10::TypeKind::StringType:
+      return collect.operator()<std::string>([](const auto& item) { return item.toStringRef(); });
+    case c10::TypeKind::NumberType:
+      return collect.operator()<graph::Scalar>([](const c10::IValue& item) {
+        return std::visit(
+            [](const auto& number) -> graph::Scalar {
+              if constexpr (std::is_constructible_v<graph::Scalar, decltype(number)>) return number;
+              return std::int64_t{0};
+            },
+            scalar(item));
+      });
+    case c10::TypeKind::ScalarTypeType:
+      return collect.operator()<DType>([](const auto& item) {
+        return to_dtype(static_cast<at::ScalarType>(item.toInt())).value_or(DType::kFloat32);
+      });
+    default: return collect.operator()<std::int64_t>([](const auto& item) { return item.toInt(); });
+  }
+}
+
+graph::Attribute attribute(const c10::IValue& value, c10::TypePtr type) {
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  if (value.isNone()) return std::monostate{};
+  if (value.isString()) return value.toStringRef();
+  if (value.isDevice()) return graph::Device{value.toDevice().str()};
+  if (value.isList()) {
+    const auto element = type->cast<c10::ListType>();
+    return list(value, element ? *element->getElementType() : *c10::IntType::get());
+  }
+  if (value.isInt()) {
+    switch (type->kind()) {
+      case c10::TypeKind::ScalarTypeType:
+        return to_dtype(static_cast<at::ScalarType>(value.toInt())).value_or(DType::kFloat32);
+      case c10::TypeKind::LayoutType: {
+        std::string name = text_of(static_cast<at::Layout>(value.toInt()));
+        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+        return graph::Layout{name};
+      }
+      case c10::TypeKind::MemoryFormatType: {
+        switch (static_cast<at::MemoryFormat>(value.toInt())) {
+          case at::MemoryFormat::Contiguous: return graph::MemoryFormat{"contiguous_format"};
+          case at::MemoryFormat::ChannelsLast: return graph::MemoryFormat{"channels_last"};
+          case at::MemoryFormat::ChannelsLast3d: return graph::MemoryFormat{"channels_last_3d"};
+          default: return graph::MemoryFormat{"preserve_format"};
+        }
+      }
+      case c10::TypeKind::FloatType: return static_cast<double>(value.toInt());
+      default: break;
+    }
+  }
+  return scalar(value);
+}
+
+class Builder {
+ public:
+  Builder(const NodeRecord& node) : node_(node), graph_(node.name) {}
+
+  Result<graph::Graph> build() {
+    for (const PortRecord& port : node_.inputs) inputs_[port.name] = graph_.add_input(port.name, to_type(port.type));
+    const Slice slice = slice_of(node_.output_values);
+    for (const auto& cell : slice.constants) {
+      if (content_hash(cell->tensor) != cell->content_hash) {
+        return failed_precondition(fmt::format(
+            "node '{}': the constant {} used at {} was changed between stop() and compile_graph()", node_.name,
+            cell->name.empty() ? describe(cell->tensor) : "'" + cell->name + "'", location_text(cell->location)));
+      }
+    }
+    for (const TraceOp* op : slice.ops) LEAPP_RETURN_IF_ERROR(add(*op));
+    for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
+      const ValuePtr& value = node_.output_values[i];
+      if (value->kind == TracedKind::kResult && dynamic_.contains(value->op.get())) {
+        return invalid_argument(fmt::format("output '{}' of node '{}': its shape depends on data (through {} at {}); a port "
+                                            "needs a fixed shape",
+                                            node_.outputs[i].name, node_.name, dynamic_.at(value->op.get())->info->name(),
+                                            location_text(dynamic_.at(value->op.get())->location)));
+      }
+      graph_.add_output(node_.outputs[i].name, operand(value));
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  graph::Value* operand(const ValuePtr& value) {
+    switch (value->kind) {
+      case TracedKind::kInput: return inputs_.at(value->port);
+      case TracedKind::kResult: return nodes_.at(value->op.get())->result(value->index);
+      default: break;
+    }
+    graph::Value*& made = constants_[value->cell.get()];
+    if (!made) made = graph_.add_constant(to_constant(value->cell->tensor), value->cell->name);
+    return made;
+  }
+
+  Status add(const TraceOp& op) {
+    if (!op.info->writes().empty()) {
+      return unimplemented(fmt::format("node '{}': {} at {} writes to its arguments and has no functional form", node_.name,
+                                       op.info->qualified_name(), location_text(op.location)));
+    }
+    graph::NodeSpec spec;
+    spec.op = op.info->name();
+    spec.overload = op.info->overload();
+    spec.location = location(op.location);
+    spec.random = op.random;
+    const auto& schema = op.info->schema().arguments();
+    for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+      spec.arguments.push_back({schema[i].name(), convert(op.arguments[i], schema[i])});
+    }
+    for (const ValueType& type : op.results) spec.results.push_back(to_type(type));
+    note_dynamic(op);
+    nodes_[&op] = graph_.append(std::move(spec));
+    return {};
+  }
+
+  graph::Attribute convert(const TraceArgument& argument, const c10::Argument& schema) {
+    switch (argument.kind) {
+      case TraceArgument::Kind::kTensor: return operand(argument.tensor);
+      case TraceArgument::Kind::kTensorList: {
+        std::vector<graph::Value*> values;
+        for (const ValuePtr& value : argument.list) values.push_back(value ? operand(value) : nullptr);
+        return values;
+      }
+      case TraceArgument::Kind::kAttribute: break;
+    }
+    return attribute(argument.attribute, schema.real_type());
+  }
+
+  // A shape that depends on data reaches whatever has the same shape.
+  void note_dynamic(const TraceOp& op) {
+    if (op.info->dynamic_shape()) dynamic_[&op] = &op;
+    for_each_operand(op, [&](const ValuePtr& value) {
+      if (value->kind != TracedKind::kResult || !dynamic_.contains(value->op.get())) return;
+      const bool same = std::any_of(op.results.begin(), op.results.end(),
+                                    [&](const ValueType& type) { return type.sizes == value->type.sizes; });
+      if (same) dynamic_[&op] = dynamic_.at(value->op.get());
+    });
+  }
+
+  const NodeRecord& node_;
+  graph::Graph graph_;
+  std::map<std::string, graph::Value*> inputs_;
+  std::unordered_map<const TraceOp*, graph::Node*> nodes_;
+  std::unordered_map<const ConstantCell*, graph::Value*> constants_;
+  std::unordered_map<const TraceOp*, const TraceOp*> dynamic_;
+};
+
+}  // namespace
+
+graph::Constant to_constant(const at::Tensor& tensor) {
+  const Suppress quiet;
+  const at::Tensor dense = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous();
+  graph::Constant constant;
+  constant.type = to_type({dense.scalar_type(), c10::DimVector(dense.sizes())});
+  constant.data = std::shared_ptr<const void>(dense.const_data_ptr(), [dense](const void*) {});
+  return constant;
+}
+
+Result<graph::Graph> to_graph(const NodeRecord& node) {
+  try {
+    return Builder(node).build();
+  } catch (const std::exception& failure) {
+    return internal_error(fmt::format("node '{}': {}", node.name, failure.what()));
+  }
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/session.h"
+#include "graph/graph.h"
+#include "leapp/base/status.h"
+
+namespace leapp::capture {
+
+/// The graph of what a node's first call computed. Constants share the tensors' memory. Fails when a constant has
+/// changed since stop(), when an operator writes and has no functional form, or when an output's shape depends on data.
+/// REQUIRES: the session has stopped.
+Result<graph::Graph> to_graph(const NodeRecord& node);
+
+/// Dense row-major bytes on the CPU, shared where the tensor is that already.
+graph::Constant to_constant(const at::Tensor& tensor);
+
+}  // namespace leapp::capture

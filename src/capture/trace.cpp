@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/trace.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+#include <utility>
+
+#include "base/hash.h"
+#include "capture/hook.h"
+
+namespace leapp::capture {
+
+TraceArgument TraceArgument::of(ValuePtr value) {
+  TraceArgument argument;
+  argument.kind = Kind::kTensor;
+  argument.tensor = std::move(value);
+  return argument;
+}
+
+TraceArgument TraceArgument::of(std::vector<ValuePtr> values) {
+  TraceArgument argument;
+  argument.kind = Kind::kTensorList;
+  argument.list = std::move(values);
+  return argument;
+}
+
+TraceArgument TraceArgument::of(c10::IValue value) {
+  TraceArgument argument;
+  argument.attribute = std::move(value);
+  return argument;
+}
+
+// A long chain of operators would otherwise be destroyed by recursion and overflow the stack.
+TraceOp::~TraceOp() {
+  thread_local std::vector<ValuePtr>* pending = nullptr;
+  std::vector<ValuePtr> own;
+  const bool outermost = pending == nullptr;
+  if (outermost) pending = &own;
+  for (TraceArgument& argument : arguments) {
+    if (argument.tensor) pending->push_back(std::move(argument.tensor));
+    for (ValuePtr& value : argument.list) {
+      if (value) pending->push_back(std::move(value));
+    }
+  }
+  if (!outermost) return;
+  while (!own.empty()) {
+    ValuePtr value = std::move(own.back());
+    own.pop_back();
+  }
+  pending = nullptr;
+}
+
+std::string describe(const at::Tensor& tensor) {
+  return fmt::format("{}[{}]", dtype_text(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "));
+}
+
+std::uint64_t content_hash(const at::Tensor& tensor) {
+  const Suppress quiet;
+  const at::Tensor dense = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous();
+  return leapp::content_hash(std::span(static_cast<const std::byte*>(dense.const_data_ptr()), dense.nbytes()));
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What capture records while a pipeline runs: values and the operators that made them.
+//
+// Values form a reference-counted SSA graph. A tensor table entry holds the value of a tensor, an operator holds its
+// operands; what no tensor and no output needs any more disappears by itself. Closing a node cuts out the part that
+// its outputs need (to_graph.h).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/op_info.h"
+#include "capture/source_location.h"
+
+namespace leapp::capture {
+
+/// One opening of a node. 0: none. A value is live while the activation that owns it is open.
+using ActivationId = std::uint32_t;
+
+struct TracedValue;
+using ValuePtr = std::shared_ptr<TracedValue>;
+
+/// A tensor that a node reads and did not compute. Held by reference until something is about to write to its
+/// memory; then it gets a copy of its own.
+struct ConstantCell {
+  at::Tensor tensor;
+  bool by_reference = true;
+  bool overwritten = false;        ///< the memory it was taken from has been written to since
+  std::uint64_t content_hash = 0;  ///< taken at stop()
+  std::string name;                ///< "actor.0.weight", or empty
+  ValuePtr provenance;             ///< what this tensor held before a node took it as a constant; usually null
+  bool random = false;             ///< drawn from a random generator while the session ran
+  LocationId location = 0;         ///< first use
+};
+
+struct TraceArgument {
+  enum class Kind : std::uint8_t { kAttribute, kTensor, kTensorList };
+  Kind kind = Kind::kAttribute;
+  c10::IValue attribute;        ///< also a Python number that stands where the schema says Tensor
+  ValuePtr tensor;              ///< kTensor
+  std::vector<ValuePtr> list;   ///< kTensorList; null entries are None
+
+  static TraceArgument of(ValuePtr value);
+  static TraceArgument of(std::vector<ValuePtr> values);
+  static TraceArgument of(c10::IValue value);
+};
+
+struct ValueType {
+  at::ScalarType dtype = at::kFloat;
+  c10::DimVector sizes;
+};
+
+/// An operator in functional form. Immutable once its results exist.
+struct TraceOp {
+  const OpInfo* info = nullptr;
+  std::vector<TraceArgument> arguments;  ///< in the order of info->schema()
+  std::vector<ValueType> results;        ///< lists flattened
+  LocationId location = 0;
+  std::uint64_t sequence = 0;
+  bool random = false;
+
+  TraceOp() = default;
+  TraceOp(const TraceOp&) = delete;
+  TraceOp& operator=(const TraceOp&) = delete;
+  ~TraceOp();
+};
+
+enum class TracedKind : std::uint8_t {
+  kInput,      ///< an input port of an open node
+  kResult,     ///< made by an operator
+  kConstant,   ///< a tensor taken as it is
+  kPublished,  ///< an output of a closed node
+  kGlue,       ///< computed from published outputs while no node was open
+  kFormer,     ///< left over from a node that has closed, without being an output of it
+  kDrawn,      ///< a random tensor made from nothing live
+};
+
+struct TracedValue {
+  TracedKind kind = TracedKind::kResult;
+  ActivationId owner = 0;  ///< 0: does not depend on any node's inputs
+  ValueType type;
+
+  std::shared_ptr<TraceOp> op;  ///< kResult
+  std::uint32_t index = 0;      ///< kResult: which result; kInput, kPublished: which port
+
+  std::shared_ptr<ConstantCell> cell;  ///< kConstant
+
+  std::string node;                ///< kPublished, kFormer: name of the node
+  bool was_live = false;           ///< kFormer: it depended on that node's inputs
+  std::string port;                ///< kPublished
+  std::uint64_t pass = 0;          ///< kPublished, kFormer
+  std::uint64_t content_hash = 0;  ///< kPublished
+
+  ValuePtr source;           ///< kGlue: a published output it was computed from
+  std::string glue_op;       ///< kGlue: first operator that changed the value
+  LocationId location = 0;   ///< kGlue, kDrawn
+};
+
+/// Calls `visit(ValuePtr&)` for every tensor operand.
+template <typename Visit>
+void for_each_operand(const TraceOp& op, Visit visit) {
+  for (const TraceArgument& argument : op.arguments) {
+    if (argument.kind == TraceArgument::Kind::kTensor) visit(argument.tensor);
+    if (argument.kind != TraceArgument::Kind::kTensorList) continue;
+    for (const ValuePtr& value : argument.list) {
+      if (value) visit(value);
+    }
+  }
+}
+
+/// "float32[1, 48]"
+std::string describe(const at::Tensor& tensor);
+
+/// Over the tensor's elements in row-major order, whatever its strides.
+std::uint64_t content_hash(const at::Tensor& tensor);
+
+}  // namespace leapp::capture

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/torchscript/evaluator.h"
+
+#include <ATen/ScalarOps.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+
+#include <exception>
+#include <utility>
+
+#include "emit/torchscript/arguments.h"
+#include "emit/torchscript/tensors.h"
+
+namespace leapp::emit {
+namespace {
+
+using graph::Attribute;
+using graph::Value;
+
+at::Tensor tensor_of(const Value* value) {
+  TORCH_CHECK(value->kind() == graph::ValueKind::kConstant, "%", value->name(), " is not a constant");
+  return to_tensor(value->constant());
+}
+
+c10::IValue tensor_list(const std::vector<Value*>& values, const c10::Type& type) {
+  const c10::Type* plain = &type;
+  if (const auto* optional = type.castRaw<c10::OptionalType>()) plain = optional->getElementType().get();
+  if (plain->castRaw<c10::ListType>()->getElementType()->kind() == c10::TypeKind::OptionalType) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const Value* value : values) {
+      list.push_back(value == nullptr ? std::nullopt : std::make_optional(tensor_of(value)));
+    }
+    return list;
+  }
+  c10::List<at::Tensor> list;
+  for (const Value* value : values) list.push_back(value == nullptr ? at::Tensor() : tensor_of(value));
+  return list;
+}
+
+c10::IValue argument_value(const Attribute* attribute, const c10::Argument& argument) {
+  if (attribute == nullptr) return *argument.default_value();
+  if (const auto* value = std::get_if<Value*>(attribute)) return tensor_of(*value);
+  if (const auto* values = std::get_if<std::vector<Value*>>(attribute)) return tensor_list(*values, *argument.type());
+  if (is_tensor(*argument.type())) {
+    if (const auto number = as_number(*attribute)) return at::native::wrapped_scalar_tensor(*number);
+  }
+  return to_ivalue(*attribute, argument);
+}
+
+// False where the results are not all tensors a graph can hold.
+bool collect(const c10::IValue& value, std::vector<graph::Constant>& constants) {
+  if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) {
+      if (!collect(c10::IValue(tensor), constants)) return false;
+    }
+    return true;
+  }
+  if (!value.isTensor()) return false;
+  auto constant = to_constant(value.toTensor());
+  if (!constant) return false;
+  constants.push_back(std::move(*constant));
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<graph::Constant>> evaluate(const graph::Node& node) try {
+  if (node.is_random()) return std::nullopt;
+  const auto handle = c10::Dispatcher::singleton().findSchema({node.op(), node.overload()});
+  if (!handle) return std::nullopt;
+  const c10::FunctionSchema& schema = handle->schema();
+  const auto arguments = match_arguments(node, schema);
+  torch::jit::Stack stack;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    stack.push_back(argument_value(arguments[i], schema.arguments()[i]));
+  }
+  const at::NoGradGuard no_gradients;
+  handle->callBoxed(&stack);
+  std::vector<graph::Constant> constants;
+  for (const c10::IValue& value : stack) {
+    if (!collect(value, constants)) return std::nullopt;
+  }
+  if (constants.size() != node.results().size()) return std::nullopt;
+  return constants;
+} catch (const std::exception&) {
+  // Folding is an optimisation: an operator that fails here fails, or works, where the model runs.
+  return std::nullopt;
+}
+
+}  // namespace leapp::emit

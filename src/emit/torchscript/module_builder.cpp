@@ -1,0 +1,368 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/torchscript/module_builder.h"
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "emit/torchscript/arguments.h"
+#include "emit/torchscript/parameter_names.h"
+#include "emit/torchscript/tensors.h"
+#include "graph/names.h"
+
+namespace leapp::emit {
+namespace {
+
+namespace jit = torch::jit;
+using graph::Attribute;
+
+constexpr std::int64_t kContiguousFormat = 0;
+
+// What torch's printer writes, its reader reads back as the same value of the same type.
+bool prints_exactly(const c10::IValue& value) {
+  if (value.isDouble()) {
+    // Whole floats of this size are printed with neither point nor exponent: as ints.
+    const double magnitude = std::abs(value.toDouble());
+    return !(magnitude >= 1e10 && magnitude < 1e17 && std::trunc(magnitude) == magnitude);
+  }
+  if (value.isComplexDouble()) return false;  // the signs of zeros are lost
+  if (value.isString()) {
+    for (const char c : value.toStringRef()) {
+      if (c < 0x20 || c > 0x7e) return false;
+    }
+  }
+  return true;
+}
+
+c10::TypePtr attribute_type(const c10::IValue& value, const c10::TypePtr& formal) {
+  // Attributes cannot be declared as numbers of any kind.
+  if (!is_number(*formal)) return formal;
+  return value.isNone() ? c10::OptionalType::create(c10::FloatType::get()) : value.type();
+}
+
+// One module of the tree with the class that describes it.
+struct Branch {
+  jit::Module module;
+  jit::Value* value = nullptr;
+};
+
+class ModuleBuilder {
+ public:
+  ModuleBuilder(const graph::Graph& graph, const BuildOptions& options);
+  BuiltModule build();
+
+ private:
+  Branch make_branch(const std::string& class_name);
+  jit::Value* branch_value(const std::vector<std::string>& path);
+  void add_constants();
+  at::Tensor stored(const graph::Constant& constant);
+  void add_node(const graph::Node& node);
+  void add_results(const graph::Node& node, const c10::FunctionSchema& schema, jit::Node* call);
+  void define(const graph::Value& result, jit::Value* value);
+  void add_outputs();
+
+  jit::Value* argument(const Attribute* attribute, const c10::Argument& argument);
+  jit::Value* literal(const c10::IValue& value, const c10::TypePtr& type);
+  jit::Value* attribute(const char* wish, const c10::IValue& value, const c10::TypePtr& type);
+  jit::Value* list(const std::vector<jit::Value*>& items, const c10::Type& type);
+  jit::Value* tensor(const graph::Value* value);
+  jit::Node* call(const c10::FunctionSchema& schema, const std::vector<jit::Value*>& inputs);
+  jit::Value* call(const char* name, const std::vector<jit::Value*>& inputs);
+  jit::Value* dense(jit::Value* value, bool at_offset_zero);
+  jit::Value* reinterpret(const graph::Value* self, const graph::TensorType& type);
+  void settle_layout(const c10::FunctionSchema& schema, std::vector<jit::Value*>& inputs);
+
+  const graph::Graph& graph_;
+  const BuildOptions& options_;
+  std::shared_ptr<jit::CompilationUnit> unit_ = std::make_shared<jit::CompilationUnit>();
+  graph::IdentifierNamer class_names_;
+  ParameterNames names_;
+  std::map<std::vector<std::string>, Branch> branches_;
+  std::map<std::tuple<const void*, DType, std::size_t>, at::Tensor> shared_;
+  std::shared_ptr<jit::Graph> code_ = std::make_shared<jit::Graph>();
+  std::unordered_map<const graph::Value*, std::vector<std::string>> places_;
+  std::unordered_map<const graph::Value*, jit::Value*> values_;
+  std::unordered_set<const jit::Value*> dense_;  // row-major, starting where the storage does
+  const graph::Node* node_ = nullptr;            // the one being added
+  std::vector<Call> calls_;
+};
+
+ModuleBuilder::ModuleBuilder(const graph::Graph& graph, const BuildOptions& options) : graph_(graph), options_(options) {
+  const std::string name = graph.name().empty() ? "Module" : graph.name();
+  branches_.emplace(std::vector<std::string>{}, make_branch(name));
+}
+
+Branch ModuleBuilder::make_branch(const std::string& class_name) {
+  const c10::QualifiedName name(c10::QualifiedName("__torch__"), class_names_.make(class_name));
+  Branch branch{jit::Module(name, unit_), nullptr};
+  // Module.eval() and torch.jit.freeze expect it.
+  branch.module.register_attribute("training", c10::BoolType::get(), false);
+  return branch;
+}
+
+// Constants over the same bytes are one storage in the file, however many names and shapes they have.
+at::Tensor ModuleBuilder::stored(const graph::Constant& constant) {
+  if (!options_.with_tensors) return to_tensor({{constant.type.dtype, {0}}, nullptr});
+  if (constant.byte_size() == 0) return to_tensor(constant);
+  at::Tensor& known = shared_[{constant.data.get(), constant.type.dtype, constant.byte_size()}];
+  if (!known.defined()) known = to_tensor(constant);
+  return known.view(constant.type.shape);
+}
+
+void ModuleBuilder::add_constants() {
+  for (const auto& value : graph_.constants()) {
+    std::vector<std::string> path = names_.place(value->name());
+    places_.emplace(value.get(), path);
+    const std::string name = path.back();
+    path.pop_back();
+    for (std::size_t depth = 0; depth < path.size(); ++depth) {
+      const std::vector<std::string> parent(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth));
+      std::vector<std::string> child = parent;
+      child.push_back(path[depth]);
+      if (branches_.contains(child)) continue;
+      Branch& above = branches_.at(parent);
+      Branch branch = make_branch(above.module.type()->name()->name() + "_" + path[depth]);
+      above.module.register_module(path[depth], branch.module);
+      branches_.emplace(std::move(child), std::move(branch));
+    }
+    const at::Tensor tensor = stored(value->constant());
+    const bool floating = tensor.is_floating_point() || tensor.is_complex();
+    const bool is_parameter = floating && !graph::is_automatic_name(value->name());
+    branches_.at(path).module.register_parameter(name, tensor, !is_parameter);
+  }
+}
+
+jit::Value* ModuleBuilder::branch_value(const std::vector<std::string>& path) {
+  Branch& branch = branches_.at(path);
+  if (branch.value == nullptr) {
+    std::vector<std::string> parent(path.begin(), path.end() - 1);
+    jit::Value* above = branch_value(parent);
+    branch.value = code_->insertNode(code_->createGetAttr(above, path.back()))->output();
+  }
+  return branch.value;
+}
+
+jit::Value* ModuleBuilder::tensor(const graph::Value* value) {
+  jit::Value*& known = values_[value];
+  if (known == nullptr) {
+    const std::vector<std::string>& place = places_.at(value);
+    jit::Value* owner = branch_value({place.begin(), place.end() - 1});
+    known = code_->insertNode(code_->createGetAttr(owner, place.back()))->output();
+    dense_.insert(known);
+  }
+  return known;
+}
+
+jit::Value* ModuleBuilder::list(const std::vector<jit::Value*>& items, const c10::Type& type) {
+  const c10::Type* plain = &type;
+  if (const auto* optional = type.castRaw<c10::OptionalType>()) plain = optional->getElementType().get();
+  const c10::TypePtr element = plain->expectRef<c10::ListType>().getElementType();
+  return code_->insertNode(code_->createList(element, items))->output();
+}
+
+jit::Value* ModuleBuilder::attribute(const char* wish, const c10::IValue& value, const c10::TypePtr& type) {
+  const std::string name = names_.place(wish).back();
+  branches_.at({}).module.register_attribute(name, type, value);
+  return code_->insertNode(code_->createGetAttr(branch_value({}), name))->output();
+}
+
+jit::Value* ModuleBuilder::literal(const c10::IValue& value, const c10::TypePtr& type) {
+  if (!value.isList()) {
+    return prints_exactly(value) ? code_->insertConstant(value) : attribute("literal", value, attribute_type(value, type));
+  }
+  std::vector<jit::Value*> items;
+  for (const c10::IValue& item : value.toListRef()) items.push_back(literal(item, c10::NumberType::get()));
+  return list(items, *type);
+}
+
+jit::Value* ModuleBuilder::argument(const Attribute* attribute_, const c10::Argument& argument) {
+  const c10::TypePtr& type = argument.type();
+  if (attribute_ != nullptr) {
+    if (const auto* value = std::get_if<graph::Value*>(attribute_)) return tensor(*value);
+    if (const auto* values = std::get_if<std::vector<graph::Value*>>(attribute_)) {
+      std::vector<jit::Value*> items;
+      for (const graph::Value* value : *values) {
+        items.push_back(value == nullptr ? code_->insertConstant(c10::IValue()) : tensor(value));
+      }
+      return list(items, *type);
+    }
+    if (const auto number = as_number(*attribute_); number && is_tensor(*type)) {
+      // Not a constant of the code: the executor makes plain literals of those, and then finds no overload for a bool.
+      return attribute("number", number_tensor(*number, *node_), c10::TensorType::get());
+    }
+  }
+  c10::IValue value = attribute_ == nullptr ? *argument.default_value() : to_ivalue(*attribute_, argument);
+  // TorchScript's Scalar is no bool: it would be made an int behind our back.
+  if (is_number(*type) && value.isBool()) value = static_cast<std::int64_t>(value.toBool());
+  const bool typed = options_.typed.contains(node_) && !is_tensor(*type) && !is_tensor_list(*type) &&
+                     type->annotation_str().find("Generator") == std::string::npos;
+  return typed ? attribute("literal", value, attribute_type(value, type)) : literal(value, type);
+}
+
+jit::Node* ModuleBuilder::call(const c10::FunctionSchema& schema, const std::vector<jit::Value*>& inputs) {
+  jit::Node* node = code_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
+  for (std::size_t i = 0; i < schema.returns().size(); ++i) node->output(i)->setType(schema.returns()[i].type());
+  if (options_.source_lines && !node_->location().file.empty()) {
+    // No text of the user's file is at hand; the operator stands in for it in a traceback.
+    const std::string text = node_->qualified_name();
+    const int line = node_->location().line;
+    auto source = std::make_shared<jit::Source>(text, node_->location().file, line > 0 ? line - 1 : 0);
+    node->setSourceRange(jit::SourceRange(std::move(source), 0, text.size()));
+  }
+  calls_.push_back({node_, schema.operator_name()});
+  return code_->insertNode(node);
+}
+
+jit::Value* ModuleBuilder::call(const char* name, const std::vector<jit::Value*>& inputs) {
+  return call(jit::findOperatorFor({name, ""})->schema(), inputs)->output();
+}
+
+jit::Value* ModuleBuilder::dense(jit::Value* value, bool at_offset_zero) {
+  if (dense_.contains(value)) return value;
+  jit::Value* format = code_->insertConstant(kContiguousFormat);
+  return call(at_offset_zero ? "aten::clone" : "aten::contiguous", {value, format});
+}
+
+// Values have no strides, and no offset into a storage; these operators see both.
+void ModuleBuilder::settle_layout(const c10::FunctionSchema& schema, std::vector<jit::Value*>& inputs) {
+  const std::string& name = schema.name();
+  if (name == "aten::as_strided" || name == "aten::as_strided_copy") {
+    if (dense_.contains(inputs[0])) return;
+    inputs[0] = dense(inputs[0], false);
+    // Left out, the offset counts from where the tensor starts; given, from where its storage does.
+    const Attribute* offset = node_->find("storage_offset");
+    const auto* elements = offset == nullptr ? nullptr : std::get_if<std::int64_t>(offset);
+    if (elements != nullptr && *elements != 0) {
+      inputs[0] = call(jit::findOperatorFor({"aten::slice", "Tensor"})->schema(),
+                       {inputs[0], code_->insertConstant(0), code_->insertConstant(*elements),
+                        code_->insertConstant(std::numeric_limits<std::int64_t>::max()), code_->insertConstant(1)})
+                      ->output();
+    }
+    inputs[3] = code_->insertConstant(c10::IValue());
+  } else if (name == "aten::as_strided_scatter" || name == "aten::view_as_complex") {
+    inputs[0] = dense(inputs[0], true);
+  }
+}
+
+// `torch.view(x, 3)` in a file is read as a view of three elements, whatever was meant. What reads the bytes of another
+// tensor without a choice of overloads is set_.
+jit::Value* ModuleBuilder::reinterpret(const graph::Value* self, const graph::TensorType& type) {
+  const auto none = [&] { return code_->insertConstant(c10::IValue()); };
+  const auto ints = [&](const graph::Shape& shape) {
+    return literal(c10::IValue(at::IntArrayRef(shape)), c10::ListType::ofInts());
+  };
+  jit::Value* source = dense(tensor(self), true);
+  jit::Value* dtype = code_->insertConstant(static_cast<std::int64_t>(to_scalar_type(type.dtype)));
+  const auto& empty = jit::findOperatorFor({"aten::empty", "memory_format"})->schema();
+  jit::Value* target = call(empty, {ints({0}), dtype, none(), none(), none(), none()})->output();
+  graph::Shape strides(type.shape.size(), 1);
+  for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * type.shape[i];
+  const auto& set = jit::findOperatorFor({"aten::set_", "source_Tensor_storage_offset"})->schema();
+  return call(set, {target, source, code_->insertConstant(0), ints(type.shape), ints(strides)})->output();
+}
+
+void ModuleBuilder::add_node(const graph::Node& node) {
+  node_ = &node;
+  const c10::FunctionSchema* recorded = find_schema(node);
+  if (recorded == nullptr) throw NodeError(node, "TorchScript knows no such operator");
+  const auto attributes = match_arguments(node, *recorded);
+  const c10::FunctionSchema& schema = *choose_overload(*recorded, attributes);
+  if (recorded->operator_name() == c10::OperatorName("aten::view", "dtype")) {
+    define(*node.result(), reinterpret(std::get<graph::Value*>(*attributes[0]), node.result()->type()));
+    return;
+  }
+  std::vector<jit::Value*> inputs;
+  bool lost_bool = false;
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    const c10::Argument& formal = schema.arguments()[i];
+    Attribute result_dtype;
+    const Attribute* attribute = attributes[i];
+    const bool is_bool = attribute != nullptr && std::holds_alternative<bool>(*attribute);
+    lost_bool = lost_bool || (is_bool && is_number(*formal.type()));
+    // A dtype that torch infers from a bool has to be said once the bool is an int.
+    if (lost_bool && formal.name() == "dtype" && (attribute == nullptr || attribute->index() == 0)) {
+      result_dtype = node.result()->dtype();
+      attribute = &result_dtype;
+    }
+    inputs.push_back(argument(attribute, formal));
+  }
+  settle_layout(schema, inputs);
+  add_results(node, schema, call(schema, inputs));
+}
+
+void ModuleBuilder::define(const graph::Value& result, jit::Value* value) {
+  values_[&result] = value;
+  if (!graph::is_automatic_name(result.name())) value->setDebugName(graph::legal_identifier(result.name()));
+}
+
+void ModuleBuilder::add_results(const graph::Node& node, const c10::FunctionSchema& schema, jit::Node* call) {
+  std::size_t singles = 0;
+  for (const c10::Argument& returned : schema.returns()) singles += is_tensor(*returned.type()) ? 1 : 0;
+  TORCH_CHECK(singles <= node.results().size(), "expected at least ", singles, " results");
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < schema.returns().size(); ++i) {
+    const c10::Type& type = *schema.returns()[i].type();
+    if (is_tensor(type)) {
+      define(*node.result(next++), call->output(i));
+    } else if (is_tensor_list(type) && node.results().size() > singles) {
+      jit::Node* unpack = code_->insertNode(code_->createListUnpack(call->output(i), node.results().size() - singles));
+      singles = node.results().size();
+      for (jit::Value* item : unpack->outputs()) define(*node.result(next++), item);
+    }
+  }
+  TORCH_CHECK(next == node.results().size(), "expected ", next, " results, found ", node.results().size());
+  if (node.op() == "aten::as_strided_scatter") dense_.insert(call->output());
+}
+
+void ModuleBuilder::add_outputs() {
+  std::vector<jit::Value*> outputs;
+  for (const graph::Output& output : graph_.outputs()) outputs.push_back(tensor(output.value));
+  if (outputs.size() == 1) {
+    code_->registerOutput(outputs.front());
+  } else {
+    code_->registerOutput(code_->insertNode(code_->createTuple(outputs))->output());
+  }
+}
+
+BuiltModule ModuleBuilder::build() {
+  add_constants();
+  const jit::Module root = branches_.at({}).module;
+  branches_.at({}).value = code_->addInput("self")->setType(root.type());
+  graph::IdentifierNamer inputs;
+  for (const auto& input : graph_.inputs()) values_[input.get()] = code_->addInput(inputs.make(input->name()));
+  for (const auto& node : graph_.nodes()) {
+    try {
+      add_node(*node);
+    } catch (const c10::Error& error) {
+      throw NodeError(*node, error.what_without_backtrace());
+    }
+  }
+  add_outputs();
+  root.type()->addMethod(unit_->create_function(c10::QualifiedName(*root.type()->name(), "forward"), code_));
+  return {root, std::move(calls_)};
+}
+
+std::string describe(const graph::Node& node) {
+  std::string text = node.qualified_name();
+  const graph::SourceLocation& location = node.location();
+  if (!location.file.empty()) text += " at " + location.file + ":" + std::to_string(location.line);
+  return text;
+}
+
+}  // namespace
+
+NodeError::NodeError(const graph::Node& node, const std::string& message)
+    : std::runtime_error(describe(node) + ": " + message) {}
+
+BuiltModule build_module(const graph::Graph& graph, const BuildOptions& options) {
+  return ModuleBuilder(graph, options).build();
+}
+
+}  // namespace leapp::emit

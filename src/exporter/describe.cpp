@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/describe.h"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "bundle/safetensors.h"
+#include "capture/dtypes.h"
+#include "capture/to_graph.h"
+
+namespace leapp::exporter {
+namespace {
+
+bundle::Port port_of(const capture::PortRecord& record) {
+  bundle::Port port;
+  port.name = record.name;
+  port.dtype = capture::to_dtype(record.type.dtype).value_or(DType::kFloat32);
+  port.shape.assign(record.type.sizes.begin(), record.type.sizes.end());
+  return port;
+}
+
+std::string operating_system() {
+  std::ifstream file("/etc/os-release");
+  std::map<std::string, std::string> fields;
+  for (std::string line; std::getline(file, line);) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    std::string value = line.substr(equals + 1);
+    if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
+    fields[line.substr(0, equals)] = value;
+  }
+  return fields.contains("NAME") ? fields["NAME"] + " " + fields["VERSION_ID"] : "Linux";
+}
+
+bundle::SystemInformation system_information(const capture::Session& session) {
+  const std::string& python = session.options().python_version;
+  return {{"cuda version", std::nullopt},
+          {"leapp config version", "1.1"},
+          {"leapp version", LEAPP_VERSION},
+          {"os", operating_system()},
+          {"python version", python.empty() ? std::nullopt : std::optional(python)},
+          {"torch version", TORCH_VERSION}};
+}
+
+void add_edge(bundle::EdgeMap& edges, const std::string& from, const std::string& to) {
+  const auto found = std::find_if(edges.begin(), edges.end(), [&](const auto& edge) { return edge.first == from; });
+  if (found == edges.end()) {
+    edges.push_back({from, {to}});
+  } else {
+    found->second.push_back(to);
+  }
+}
+
+std::size_t edge_count(const bundle::EdgeMap& edges) {
+  std::size_t count = 0;
+  for (const auto& [from, to] : edges) count += to.size();
+  return count;
+}
+
+std::size_t port_count(const bundle::NodePorts& nodes) {
+  std::size_t count = 0;
+  for (const auto& [node, ports] : nodes) count += ports.size();
+  return count;
+}
+
+}  // namespace
+
+std::vector<std::size_t> run_order(const std::vector<PreparedNode>& nodes) {
+  std::map<std::string, std::size_t> position;
+  for (std::size_t i = 0; i < nodes.size(); ++i) position[nodes[i].record->name] = i;
+  std::vector<std::size_t> order;
+  std::vector<bool> placed(nodes.size(), false);
+  // Each round takes every node whose producers are placed, in the order in which the nodes first ran.
+  while (order.size() < nodes.size()) {
+    const std::size_t before = order.size();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (placed[i]) continue;
+      const auto waits = [&](std::size_t input) {
+        const auto& source = nodes[i].record->inputs[input].source;
+        return source && !source->feedback && !placed[position.at(source->node)];
+      };
+      if (std::any_of(nodes[i].inputs.begin(), nodes[i].inputs.end(), waits)) continue;
+      placed[i] = true;
+      order.push_back(i);
+    }
+    if (order.size() == before) break;  // cannot happen: an input's producer closed before its node opened
+  }
+  return order;
+}
+
+bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
+  bundle::BundleSpec spec;
+  std::set<std::string> consumed;
+  for (const std::size_t at : run_order(nodes)) {
+    const PreparedNode& node = nodes[at];
+    const std::string& name = node.record->name;
+    bundle::Model model;
+    model.name = name;
+    std::vector<std::string> external;
+    for (const std::size_t i : node.inputs) {
+      const capture::PortRecord& input = node.record->inputs[i];
+      model.inputs.push_back(port_of(input));
+      if (!input.source) {
+        external.push_back(input.name);
+        continue;
+      }
+      const std::string from = input.source->node + "/" + input.source->port;
+      consumed.insert(from);
+      add_edge(input.source->feedback ? spec.pipeline.feedback_flow : spec.pipeline.data_flow, from,
+               name + "/" + input.name);
+    }
+    for (const capture::PortRecord& output : node.record->outputs) model.outputs.push_back(port_of(output));
+    if (!external.empty()) spec.pipeline.inputs.push_back({name, std::move(external)});
+    spec.models.push_back(std::move(model));
+  }
+  for (const bundle::Model& model : spec.models) {
+    std::vector<std::string> published;
+    for (const bundle::Port& output : model.outputs) {
+      if (!consumed.contains(model.name + "/" + output.name)) published.push_back(output.name);
+    }
+    if (!published.empty()) spec.pipeline.outputs.push_back({model.name, std::move(published)});
+  }
+  if (!spec.pipeline.feedback_flow.empty()) {
+    spec.pipeline.initial_values = session.name() + "_initial_values.safetensors";
+  }
+  spec.system_information = system_information(session);
+  return spec;
+}
+
+Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& nodes) {
+  std::vector<graph::Constant> values;
+  std::vector<bundle::TensorEntry> entries;
+  for (const PreparedNode& node : nodes) {
+    for (const std::size_t i : node.inputs) {
+      const capture::PortRecord& input = node.record->inputs[i];
+      if (!input.source || !input.source->feedback) continue;
+      values.push_back(capture::to_constant(node.record->samples.front().inputs[i]));
+      entries.push_back({node.record->name + "/" + input.name, values.back().type.dtype, values.back().type.shape,
+                         values.back().bytes()});
+    }
+  }
+  return bundle::safetensors_bytes(entries);
+}
+
+void log_statistics(const bundle::BundleSpec& spec, Logger& log) {
+  const std::size_t internal = edge_count(spec.pipeline.data_flow) + edge_count(spec.pipeline.feedback_flow);
+  const std::size_t inputs = port_count(spec.pipeline.inputs);
+  const std::size_t outputs = port_count(spec.pipeline.outputs);
+  log.info(fmt::format("Computation nodes: {}", spec.models.size()));
+  log.info(fmt::format("Dangling inputs: {}", inputs));
+  log.info(fmt::format("Dangling outputs: {}", outputs));
+  log.info(fmt::format("Internal connections: {}", internal));
+  log.info(fmt::format("Total edges: {}", internal + inputs + outputs));
+}
+
+}  // namespace leapp::exporter

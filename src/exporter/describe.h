@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "exporter/prepare.h"
+#include "leapp/bundle/spec.h"
+
+namespace leapp::exporter {
+
+/// Ports and wiring of the nodes, in an order that runs producers first. Parameters of the models are left to fill in.
+bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Session& session);
+
+/// Positions of `nodes` in that order.
+std::vector<std::size_t> run_order(const std::vector<PreparedNode>& nodes);
+
+/// The bytes of the initial-values file: what the first pass saw at every feedback input.
+Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& nodes);
+
+void log_statistics(const bundle::BundleSpec& spec, Logger& log);
+
+}  // namespace leapp::exporter

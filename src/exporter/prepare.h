@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "capture/session.h"
+#include "graph/graph.h"
+
+namespace leapp::exporter {
+
+/// A node with the graph that is going to be exported.
+struct PreparedNode {
+  const capture::NodeRecord* record = nullptr;
+  graph::Graph graph;
+  std::vector<std::size_t> inputs;      ///< of record->inputs: those that reach an output
+  std::set<std::size_t> random_outputs;  ///< outputs that depend on a random operator
+};
+
+/// Builds the graph, brings it into its final form and says in the log what was left out.
+Result<PreparedNode> prepare(const capture::NodeRecord& node, Logger& log);
+
+}  // namespace leapp::exporter

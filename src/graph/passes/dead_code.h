@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace leapp::graph {
+
+/// Drops nodes none of whose results is used, and constants that nothing uses.
+/// Requires: a graph that verifies. Ensures: every node and constant left reaches an output.
+/// Returns whether anything changed.
+bool eliminate_dead_code(Graph& graph);
+
+}  // namespace leapp::graph

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures; the helpers behind them are in harness.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import harness
+import pytest
+import torch
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-operators",
+        action="store_true",
+        help="write docs/operators.md from the operator sweeps of this run (run both sweeps, and whole)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    torch.set_num_threads(1)  # the tensors are tiny, and the machine is shared
+
+
+@pytest.fixture(autouse=True)
+def _no_session_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test inherits another's session."""
+    yield
+    import leapp
+
+    if leapp._capture.hook_installed():
+        harness.reset()
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Callable[..., harness.Exported]:
+    def run(fn: harness.Function, *inputs: torch.Tensor) -> harness.Exported:
+        return harness.export(fn, *inputs, save_path=tmp_path)
+
+    return run
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Callable[..., harness.Exported]:
+    def run(fn: harness.Function, make_inputs: harness.Function, *seeds: int) -> harness.Exported:
+        return harness.check(fn, make_inputs, seeds or (1, 2), save_path=tmp_path)
+
+    return run
+
+
+@pytest.fixture
+def check_formula(tmp_path: Path) -> Callable[..., harness.Exported]:
+    def run(fn: harness.Function, formula: harness.Function, *inputs: torch.Tensor, **kw: Any) -> harness.Exported:
+        return harness.check_formula(fn, formula, *inputs, save_path=tmp_path, **kw)
+
+    return run

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many small functions through capture → .pt → fresh inputs, one session for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import leapp
+import torch
+from harness import Exported, as_ports, capture_node, cloned, difference, difference_in_bits, seed_all, snapshot
+
+
+@dataclass
+class Case:
+    """`fn(context, *inputs)` becomes a node; `setup()` makes the context before the session begins."""
+
+    node: str
+    fn: Callable[..., Any]
+    inputs: list[torch.Tensor]
+    fresh: list[torch.Tensor]
+    setup: Callable[[], Any] = lambda: None
+
+    def eager(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        context = self.setup()
+        seed_all(0)
+        return snapshot(as_ports(self.fn(context, *cloned(inputs))))
+
+
+@dataclass
+class Failure:
+    node: str
+    what: str
+    silent: bool  # nothing was raised: the exported model just computes something else
+
+
+def run(cases: list[Case], save_path: Path) -> list[Failure]:
+    """What is wrong with each case that is wrong."""
+    failures: list[Failure] = []
+    left = list(cases)
+    while left:
+        eager, failure = _capture(left, save_path)
+        if failure is None:
+            failures += _compare(left, eager, save_path)
+            break
+        failures.append(failure)
+        left = [case for case in left if case.node != failure.node]
+    return failures
+
+
+def _capture(cases: list[Case], save_path: Path) -> tuple[dict[str, list[torch.Tensor]], Failure | None]:
+    without = {case.node: case.eager(case.inputs) for case in cases}
+    contexts = {case.node: case.setup() for case in cases}
+    found: dict[str, list[torch.Tensor]] = {}
+    leapp.start("sweep", save_path=str(save_path), max_cached_io=0)
+    case = cases[0]
+    try:
+        for case in cases:
+
+            def in_context(*inputs: torch.Tensor, case: Case = case) -> Any:
+                seed_all(0)
+                return case.fn(contexts[case.node], *inputs)
+
+            found[case.node] = snapshot(capture_node(case.node, in_context, cloned(case.inputs)))
+            problem = difference_in_bits(without[case.node], found[case.node])
+            if problem:
+                return {}, Failure(case.node, f"capture changed what the program computes: {problem}", silent=True)
+        leapp.stop()
+    except Exception as failure:
+        return {}, Failure(case.node, f"capture: {type(failure).__name__}: {failure}", silent=False)
+    return found, None
+
+
+def _compare(cases: list[Case], eager: dict[str, list[torch.Tensor]], save_path: Path) -> list[Failure]:
+    try:
+        results = leapp.compile_graph(visualize=False, strict=False)
+    except Exception as failure:
+        if len(cases) == 1:
+            return [Failure(cases[0].node, f"compile: {type(failure).__name__}: {failure}", silent=False)]
+        return [problem for case in cases for problem in run([case], save_path)]
+    failures = []
+    for case in cases:
+        try:
+            problem = _compare_one(case, results[case.node], eager[case.node], save_path / "sweep")
+        except Exception as failure:
+            failures.append(Failure(case.node, f"the model: {type(failure).__name__}: {failure}", silent=False))
+            continue
+        if problem:
+            failures.append(problem)
+    return failures
+
+
+def _compare_one(case: Case, result: Any, eager: list[torch.Tensor], folder: Path) -> Failure | None:
+    if not result:
+        return Failure(case.node, f"validation: {result.status}: {result.message}", silent=False)
+    exported = Exported(folder, case.node, [f"x{i}" for i in range(len(case.inputs))], eager)
+    expected = case.eager(case.fresh)
+    seed_all(0)
+    problem = difference(expected, exported(*cloned(case.fresh)))
+    return Failure(case.node, f"fresh inputs: {problem}", silent=True) if problem else None

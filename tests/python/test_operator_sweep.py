@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator of PyTorch's database that takes dense float32 tensors: capture → .pt → fresh inputs → as eager."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sweep
+import torch
+from harness import as_ports
+from op_samples import Call, calls, invoke, op_id, operators
+from operator_table import DATA_SHAPE, EXPECTED_FAILURES, NO_TENSOR, NOT_DENSE, OPERATORS_PAGE, failing_rows, write_page
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
+
+SAMPLES = 2
+
+# What these return holds nothing of the input's values; a term of the input makes it an output of the node.
+ONLY_SHAPE = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
+
+BY_ID = {op_id(op): op for op in operators()}
+
+
+def case_of(name: str, number: int, call: Call, fresh: list[torch.Tensor]) -> sweep.Case:
+    def fn(_: Any, *inputs: torch.Tensor) -> list[torch.Tensor]:
+        results = as_ports(invoke(BY_ID[name], call, list(inputs)))
+        if name in ONLY_SHAPE:
+            results = [result + inputs[0].sum() for result in results]
+        return results
+
+    return sweep.Case(f"sample_{number}", fn, call.tensors, fresh)
+
+
+def failures_of(name: str, save_path: Path) -> list[sweep.Failure]:
+    found = list(itertools.islice(calls(BY_ID[name]), SAMPLES))
+    assert found, f"the database has no sample of {name} that runs here"
+    cases = [case_of(name, i, call, fresh) for i, (call, fresh) in enumerate(found)]
+    return sweep.run(cases, save_path)
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_operator(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    failures = failures_of(name, tmp_path)
+    text = "; ".join(f"{failure.node}: {failure.what}" for failure in failures)
+    if request.config.getoption("--write-operators"):
+        request.config.stash.setdefault(OPERATORS_PAGE, {})[name] = text
+    if name not in EXPECTED_FAILURES:
+        assert not failures, text
+        return
+    assert failures, f"{name} is in EXPECTED_FAILURES but passes: remove it there"
+    loud = EXPECTED_FAILURES[name] in (DATA_SHAPE, NO_TENSOR, NOT_DENSE)
+    assert not (loud and any(failure.silent for failure in failures)), f"fails without a word: {text}"
+
+
+def test_the_table_names_operators_of_the_database() -> None:
+    assert set(EXPECTED_FAILURES) <= set(BY_ID), "EXPECTED_FAILURES has entries that no test looks at"
+    assert len(BY_ID) >= 490
+
+
+def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
+    """Last in this file: with --write-operators the page is written from what the tests above found."""
+    if request.config.getoption("--write-operators"):
+        results = request.config.stash.get(OPERATORS_PAGE, {})
+        assert set(results) == set(BY_ID), "run the whole sweep to write the page"
+        write_page(results)
+    assert failing_rows() == EXPECTED_FAILURES, "run pytest tests/python/test_operator_sweep.py --write-operators"
