@@ -32,18 +32,18 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 struct StartOptions {
   std::string save_path = ".";
-  bool verbose = false;            ///< everything on the console, not only warnings and errors
-  int max_cached_io = 5;           ///< re-entries whose inputs and outputs are kept as samples
-  std::string python_version;      ///< for the bundle's system information; empty from C++
+  bool verbose = false;        ///< everything on the console, not only warnings and errors
+  int max_cached_io = 5;       ///< re-entries whose inputs and outputs are kept as samples
+  std::string python_version;  ///< for the bundle's system information; empty from C++
 };
 
 struct CompileOptions {
   bool visualize = true;
-  std::optional<bool> verbose;     ///< overrides the console for this call
+  std::optional<bool> verbose;  ///< overrides the console for this call
   bool validate = true;
   double rtol = 1e-3;
   double atol = 1e-5;
-  bool strict = true;              ///< a failed node makes the call fail, after everything is written
+  bool strict = true;  ///< a failed node makes the call fail, after everything is written
 };
 
 struct OutputOptions {

@@ -25,12 +25,18 @@ namespace {
 const char* exception_name(leapp::StatusCode code) {
   switch (code) {
     case leapp::StatusCode::kInvalidArgument:
-    case leapp::StatusCode::kDataLoss: return "LeappValueError";
-    case leapp::StatusCode::kWrongType: return "LeappTypeError";
-    case leapp::StatusCode::kNotFound: return "LeappKeyError";
-    case leapp::StatusCode::kIo: return "LeappOSError";
-    case leapp::StatusCode::kUnimplemented: return "LeappNotImplementedError";
-    default: return "LeappRuntimeError";
+    case leapp::StatusCode::kDataLoss:
+      return "LeappValueError";
+    case leapp::StatusCode::kWrongType:
+      return "LeappTypeError";
+    case leapp::StatusCode::kNotFound:
+      return "LeappKeyError";
+    case leapp::StatusCode::kIo:
+      return "LeappOSError";
+    case leapp::StatusCode::kUnimplemented:
+      return "LeappNotImplementedError";
+    default:
+      return "LeappRuntimeError";
   }
 }
 
@@ -89,7 +95,8 @@ NB_MODULE(_capture, m) {
       .def_rw("rtol", &leapp::CompileOptions::rtol)
       .def_rw("atol", &leapp::CompileOptions::atol)
       .def_rw("strict", &leapp::CompileOptions::strict);
-  nb::class_<leapp::NodeResult>(m, "NodeResult", "Outcome of checking one node's model; true when it passed or was skipped.")
+  nb::class_<leapp::NodeResult>(m, "NodeResult",
+                                "Outcome of checking one node's model; true when it passed or was skipped.")
       .def_ro("node", &leapp::NodeResult::node)
       .def_ro("status", &leapp::NodeResult::status)
       .def_ro("samples", &leapp::NodeResult::samples)
@@ -107,7 +114,8 @@ NB_MODULE(_capture, m) {
         if (!report.validation.ok()) raise(report.validation, "ValidationError");
       });
 
-  m.def("start", [](const std::string& name, const leapp::StartOptions& options) { check(leapp::start(name, options)); });
+  m.def("start",
+        [](const std::string& name, const leapp::StartOptions& options) { check(leapp::start(name, options)); });
   m.def("stop", [] { check(leapp::stop()); });
   m.def("compile_graph", &compile);
   m.def("is_active", &leapp::is_active);
@@ -118,10 +126,11 @@ NB_MODULE(_capture, m) {
   m.def("input_tensors", [](const std::string& node, const leapp::NamedTensors& tensors) {
     return take(leapp::annotate::input_tensors(node, tensors));
   });
-  m.def("output_tensors",
-        [](const std::string& node, const leapp::NamedTensors& tensors, std::optional<std::string> export_with) {
-          return take(leapp::annotate::output_tensors(node, tensors, {std::move(export_with)}));
-        },
-        nb::arg("node"), nb::arg("tensors"), nb::arg("export_with").none());
+  m.def(
+      "output_tensors",
+      [](const std::string& node, const leapp::NamedTensors& tensors, std::optional<std::string> export_with) {
+        return take(leapp::annotate::output_tensors(node, tensors, {std::move(export_with)}));
+      },
+      nb::arg("node"), nb::arg("tensors"), nb::arg("export_with").none());
   m.def("install_location_provider", &leapp::python::install_location_provider);
 }

@@ -45,8 +45,8 @@ CodeInfo& code_info(PyCodeObject* code) {
   info.file = text(code->co_filename);
   info.function = text(code->co_name);
   const auto inside = [&](const std::string& folder) { return info.file.rfind(folder, 0) == 0; };
-  info.skip = info.file.rfind("<frozen", 0) == 0 ||
-              std::any_of(skipped_folders().begin(), skipped_folders().end(), inside);
+  info.skip =
+      info.file.rfind("<frozen", 0) == 0 || std::any_of(skipped_folders().begin(), skipped_folders().end(), inside);
   return known->emplace(code, std::move(info)).first->second;
 }
 

@@ -19,7 +19,9 @@ struct type_caster<at::Tensor> {
     return true;
   }
 
-  static handle from_cpp(const at::Tensor& tensor, rv_policy, cleanup_list*) noexcept { return THPVariable_Wrap(tensor); }
+  static handle from_cpp(const at::Tensor& tensor, rv_policy, cleanup_list*) noexcept {
+    return THPVariable_Wrap(tensor);
+  }
 };
 
 }  // namespace nanobind::detail

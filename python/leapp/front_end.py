@@ -73,4 +73,8 @@ def _patch_escape(method: str) -> None:
 
     inherited = method not in vars(torch.Tensor)
     setattr(torch.Tensor, method, noticed)
-    _undo.append(functools.partial(delattr, torch.Tensor, method) if inherited else functools.partial(setattr, torch.Tensor, method, original))
+    _undo.append(
+        functools.partial(delattr, torch.Tensor, method)
+        if inherited
+        else functools.partial(setattr, torch.Tensor, method, original)
+    )

@@ -22,9 +22,19 @@ bool is_tensor_list(const c10::IValue& value) {
 }
 
 c10::IValue wrapped_number(const at::Tensor& tensor) {
+  const void* data = tensor.const_data_ptr();
+  switch (tensor.scalar_type()) {
+    case at::kDouble:
+      return *static_cast<const double*>(data);
+    case at::kLong:
+      return *static_cast<const std::int64_t*>(data);
+    case at::kBool:
+      return *static_cast<const bool*>(data);
+    default:
+      break;
+  }
   const Suppress quiet;
-  const c10::Scalar number = tensor.item();
-  return c10::IValue(number);
+  return c10::IValue(tensor.item());
 }
 
 c10::IValue frozen(const c10::IValue& value) {

@@ -16,9 +16,8 @@ namespace leapp::capture {
 
 Status check_node_name(const std::string& node) {
   const bool legal = !node.empty() && node != "." && node != ".." &&
-                     std::none_of(node.begin(), node.end(), [](unsigned char c) {
-                       return c == '/' || c == '\\' || c < 0x20 || c == 0x7f;
-                     });
+                     std::none_of(node.begin(), node.end(),
+                                  [](unsigned char c) { return c == '/' || c == '\\' || c < 0x20 || c == 0x7f; });
   if (legal) return {};
   return invalid_argument(fmt::format(
       "node name '{}': expected a name that is not empty, '.' or '..' and has no slash, backslash or control character",
@@ -27,8 +26,8 @@ Status check_node_name(const std::string& node) {
 
 Status check_port_name(const std::string& node, const char* direction, const std::string& name) {
   if (!name.empty() && name.find('/') == std::string::npos) return {};
-  return invalid_argument(
-      fmt::format("{} name '{}' of node '{}': expected a name that is not empty and has no slash", direction, name, node));
+  return invalid_argument(fmt::format("{} name '{}' of node '{}': expected a name that is not empty and has no slash",
+                                      direction, name, node));
 }
 
 Status check_port_tensor(const std::string& node, const char* direction, const std::string& name,
@@ -40,15 +39,16 @@ Status check_port_tensor(const std::string& node, const char* direction, const s
   }
   const auto dtype = to_dtype(tensor.scalar_type());
   if (!dtype || !is_port_dtype(*dtype)) {
-    return invalid_argument(fmt::format("{}: expected a dtype that a bundle knows (float16/32/64, bfloat16, int8/16/32/64, "
-                                        "uint8, bool), found {}",
-                                        where, dtype_text(tensor.scalar_type())));
+    return invalid_argument(
+        fmt::format("{}: expected a dtype that a bundle knows (float16/32/64, bfloat16, int8/16/32/64, "
+                    "uint8, bool), found {}",
+                    where, dtype_text(tensor.scalar_type())));
   }
   return {};
 }
 
-Status check_same_type(const std::string& node, const char* direction, const std::string& name, const ValueType& expected,
-                       const at::Tensor& tensor) {
+Status check_same_type(const std::string& node, const char* direction, const std::string& name,
+                       const ValueType& expected, const at::Tensor& tensor) {
   if (expected.dtype == tensor.scalar_type() && c10::IntArrayRef(expected.sizes) == tensor.sizes()) return {};
   return invalid_argument(fmt::format("{} '{}' of node '{}': expected {}[{}] as in the first call, found {}", direction,
                                       name, node, dtype_text(expected.dtype), fmt::join(expected.sizes, ", "),
@@ -75,8 +75,8 @@ Status merge_source(const std::string& node, PortRecord& port, const std::option
   const auto text = [](const Source& item) {
     return fmt::format("{}/{}{}", item.node, item.port, item.feedback ? " of an earlier pass" : "");
   };
-  return invalid_argument(fmt::format("input '{}' of node '{}': took its value from {} before, now from {}", port.name, node,
-                                      text(*port.source), text(*source)));
+  return invalid_argument(fmt::format("input '{}' of node '{}': took its value from {} before, now from {}", port.name,
+                                      node, text(*port.source), text(*source)));
 }
 
 }  // namespace leapp::capture

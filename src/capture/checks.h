@@ -17,11 +17,12 @@ Status check_node_name(const std::string& node);
 Status check_port_name(const std::string& node, const char* direction, const std::string& name);
 
 /// Dense, of a dtype a bundle knows.
-Status check_port_tensor(const std::string& node, const char* direction, const std::string& name, const at::Tensor& tensor);
+Status check_port_tensor(const std::string& node, const char* direction, const std::string& name,
+                         const at::Tensor& tensor);
 
 /// The type the first call had.
-Status check_same_type(const std::string& node, const char* direction, const std::string& name, const ValueType& expected,
-                       const at::Tensor& tensor);
+Status check_same_type(const std::string& node, const char* direction, const std::string& name,
+                       const ValueType& expected, const at::Tensor& tensor);
 
 /// Absent, or a backend this build has.
 Status check_backend(const std::string& node, const std::optional<std::string>& backend);

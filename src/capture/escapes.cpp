@@ -48,11 +48,11 @@ void Escapes::check_number(ActivationId activation, const std::string& node, con
   const auto& numbers = numbers_[activation];
   const auto found = numbers.find(number);
   if (found == numbers.end()) return;
-  warn_once("baked", op.location,
-            fmt::format("{}: {} in node '{}' uses the number {}, which was read from a tensor at {}. It is baked "
-                        "into the exported model; keep it a tensor to have it computed",
-                        location_text(op.location), op.info->qualified_name(), node, number,
-                        location_text(found->second)));
+  warn_once(
+      "baked", op.location,
+      fmt::format("{}: {} in node '{}' uses the number {}, which was read from a tensor at {}. It is baked "
+                  "into the exported model; keep it a tensor to have it computed",
+                  location_text(op.location), op.info->qualified_name(), node, number, location_text(found->second)));
 }
 
 void Escapes::check_arguments(ActivationId activation, const std::string& node, const TraceOp& op) {
@@ -62,7 +62,8 @@ void Escapes::check_arguments(ActivationId activation, const std::string& node, 
     const c10::IValue& value = argument.attribute;
     if (const auto number = as_number(value)) check_number(activation, node, op, *number);
     if (value.isIntList()) {
-      for (const std::int64_t number : value.toIntVector()) check_number(activation, node, op, static_cast<double>(number));
+      for (const std::int64_t number : value.toIntVector())
+        check_number(activation, node, op, static_cast<double>(number));
     }
     if (value.isDoubleList()) {
       for (const double number : value.toDoubleVector()) check_number(activation, node, op, number);

@@ -25,7 +25,9 @@ std::vector<std::int64_t> Geometry::order() const {
   std::vector<std::int64_t> dims(sizes.size());
   std::iota(dims.begin(), dims.end(), 0);
   // A dimension of one element has no meaningful stride and may stand anywhere.
-  const auto key = [&](std::int64_t dim) { return sizes[dim] == 1 ? std::numeric_limits<std::int64_t>::max() : strides[dim]; };
+  const auto key = [&](std::int64_t dim) {
+    return sizes[dim] == 1 ? std::numeric_limits<std::int64_t>::max() : strides[dim];
+  };
   std::stable_sort(dims.begin(), dims.end(), [&](std::int64_t a, std::int64_t b) { return key(a) > key(b); });
   return dims;
 }

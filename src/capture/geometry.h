@@ -13,11 +13,11 @@ namespace leapp::capture {
 /// How a tensor lies in a range of memory.
 struct Geometry {
   c10::DimVector sizes;
-  c10::DimVector strides;         ///< in elements
-  std::int64_t byte_offset = 0;   ///< of the first element, from the start of the range
+  c10::DimVector strides;        ///< in elements
+  std::int64_t byte_offset = 0;  ///< of the first element, from the start of the range
   at::ScalarType dtype = at::kFloat;
-  bool conjugated = false;        ///< lazily conjugated view
-  bool negated = false;           ///< lazily negated view
+  bool conjugated = false;  ///< lazily conjugated view
+  bool negated = false;     ///< lazily negated view
 
   bool operator==(const Geometry&) const = default;
 

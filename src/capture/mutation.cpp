@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "capture/arguments.h"
-#include "capture/result_types.h"
 #include "capture/recorder.h"
+#include "capture/result_types.h"
 
 namespace leapp::capture {
 namespace {
@@ -80,7 +80,8 @@ void Recorder::finish_fill(PendingOp& op) {
 void Recorder::finish_copy(PendingOp& op) {
   const at::Tensor& tensor = op.written.front().tensor;
   if (op.arguments[1].kind != TraceArgument::Kind::kTensor) {
-    return table_.write(tensor, builder_.full(tensor.sizes(), op.arguments[1].attribute.toScalar(), tensor.scalar_type()));
+    return table_.write(tensor,
+                        builder_.full(tensor.sizes(), op.arguments[1].attribute.toScalar(), tensor.scalar_type()));
   }
   const ValuePtr source = builder_.cast(op.arguments[1].tensor, tensor.scalar_type());
   table_.write(tensor, builder_.expand(source, tensor.sizes()));
@@ -88,11 +89,13 @@ void Recorder::finish_copy(PendingOp& op) {
 
 void Recorder::finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   const bool statistics = op.written.size() == 2 && op.info->writes().empty();
-  if (!statistics) return op.info->writes().empty() ? finish_plain(op, outputs, false) : finish_write(op, outputs, false);
+  if (!statistics)
+    return op.info->writes().empty() ? finish_plain(op, outputs, false) : finish_write(op, outputs, false);
   static const OpInfo* const functional = op_info("aten::_native_batch_norm_legit_functional", "");
-  const auto trace = builder_.make(
-      functional, {pick(op, "input"), pick(op, "weight"), pick(op, "bias"), pick(op, "running_mean"),
-                   pick(op, "running_var"), TraceArgument::of(c10::IValue(true)), pick(op, "momentum"), pick(op, "eps")});
+  const auto trace =
+      builder_.make(functional, {pick(op, "input"), pick(op, "weight"), pick(op, "bias"), pick(op, "running_mean"),
+                                 pick(op, "running_var"), TraceArgument::of(c10::IValue(true)), pick(op, "momentum"),
+                                 pick(op, "eps")});
   const ValueType channels = type_of(op.written[0].tensor);
   trace->results = {{}, channels, channels, channels, channels};
   const std::size_t bound = std::min<std::size_t>(outputs.size(), 3);
@@ -119,10 +122,10 @@ void Recorder::finish_instance_norm(PendingOp& op, c10::ArrayRef<c10::IValue> ou
   flat[0] = 1;
   flat[1] = batch * channels;
   static const OpInfo* const functional = op_info("aten::_native_batch_norm_legit_functional", "");
-  const auto trace = builder_.make(
-      functional, {TraceArgument::of(builder_.reshape(input, flat)), repeated("weight"), repeated("bias"),
-                   repeated("running_mean"), repeated("running_var"), TraceArgument::of(c10::IValue(true)),
-                   pick(op, "momentum"), pick(op, "eps")});
+  const auto trace =
+      builder_.make(functional, {TraceArgument::of(builder_.reshape(input, flat)), repeated("weight"), repeated("bias"),
+                                 repeated("running_mean"), repeated("running_var"),
+                                 TraceArgument::of(c10::IValue(true)), pick(op, "momentum"), pick(op, "eps")});
   const ValueType wide{op.written[0].tensor.scalar_type(), {batch * channels}};
   trace->results = {{input->type.dtype, flat}, wide, wide, wide, wide};
   const ValuePtr normalised = builder_.result(trace, 0, {input->type.dtype, flat});
@@ -130,8 +133,9 @@ void Recorder::finish_instance_norm(PendingOp& op, c10::ArrayRef<c10::IValue> ou
   static const OpInfo* const mean = op_info("aten::mean", "dim");
   for (std::size_t i = 0; i < 2; ++i) {
     const ValuePtr rows = builder_.reshape(builder_.result(trace, 3 + i, wide), {batch, channels});
-    const auto average = builder_.make(mean, {TraceArgument::of(rows), TraceArgument::of(c10::IValue(c10::List<std::int64_t>({0}))),
-                                              TraceArgument::of(c10::IValue(false)), TraceArgument::of(c10::IValue())});
+    const auto average =
+        builder_.make(mean, {TraceArgument::of(rows), TraceArgument::of(c10::IValue(c10::List<std::int64_t>({0}))),
+                             TraceArgument::of(c10::IValue(false)), TraceArgument::of(c10::IValue())});
     table_.write(op.written[i].tensor, builder_.result(average, 0, type_of(op.written[i].tensor)));
   }
 }
@@ -140,9 +144,10 @@ void Recorder::finish_as_strided_scatter(PendingOp& op, const at::Tensor& output
   const bool dense = op.self.is_contiguous() && op.self.storage_offset() == 0;
   if (!dense) {
     if (op.owner != 0) {
-      note_error(unimplemented(fmt::format("{} at {} in node '{}': its first argument must be contiguous and start its "
-                                           "storage to be exported",
-                                           op.info->qualified_name(), location_text(op.location), name_of(op.owner))));
+      note_error(
+          unimplemented(fmt::format("{} at {} in node '{}': its first argument must be contiguous and start its "
+                                    "storage to be exported",
+                                    op.info->qualified_name(), location_text(op.location), name_of(op.owner))));
     }
     return;
   }

@@ -86,8 +86,8 @@ ValuePtr OpBuilder::cast(const ValuePtr& value, at::ScalarType dtype) {
 ValuePtr OpBuilder::cast_always(const ValuePtr& value, at::ScalarType dtype) {
   static const OpInfo* const info = op_info("aten::to", "dtype");
   return single(info,
-                {TraceArgument::of(value), number(static_cast<std::int64_t>(dtype)), TraceArgument::of(c10::IValue(false)),
-                 TraceArgument::of(c10::IValue(false)), none()},
+                {TraceArgument::of(value), number(static_cast<std::int64_t>(dtype)),
+                 TraceArgument::of(c10::IValue(false)), TraceArgument::of(c10::IValue(false)), none()},
                 {dtype, value->type.sizes});
 }
 

@@ -139,7 +139,8 @@ std::vector<c10::OperatorHandle> overloads(const std::string& name) {
     auto* table = new std::unordered_map<std::string, std::vector<c10::OperatorName>>();
     for (const c10::OperatorName& op : c10::Dispatcher::singleton().getAllOpNames()) (*table)[op.name].push_back(op);
     for (auto& [key, names] : *table) {
-      std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.overload_name < b.overload_name; });
+      std::sort(names.begin(), names.end(),
+                [](const auto& a, const auto& b) { return a.overload_name < b.overload_name; });
     }
     return table;
   }();
@@ -153,8 +154,9 @@ std::vector<c10::OperatorHandle> overloads(const std::string& name) {
 }
 
 bool writes_nothing(const c10::FunctionSchema& schema) {
-  return std::none_of(schema.arguments().begin(), schema.arguments().end(),
-                      [](const c10::Argument& argument) { return argument.alias_info() && argument.alias_info()->isWrite(); });
+  return std::none_of(schema.arguments().begin(), schema.arguments().end(), [](const c10::Argument& argument) {
+    return argument.alias_info() && argument.alias_info()->isWrite();
+  });
 }
 
 std::vector<std::string> functional_names(const std::string& name) {
@@ -203,7 +205,8 @@ OpInfo::OpInfo(c10::OperatorHandle handle) : handle_(handle), schema_(handle_.sc
     int written = -1;
     if (result.alias_info() && result.alias_info()->isWrite()) {
       for (const std::size_t i : writes_) {
-        if (schema_.arguments()[i].alias_info()->beforeSets() == result.alias_info()->beforeSets()) written = static_cast<int>(i);
+        if (schema_.arguments()[i].alias_info()->beforeSets() == result.alias_info()->beforeSets())
+          written = static_cast<int>(i);
       }
     }
     return_aliases_.push_back(written);
@@ -226,6 +229,13 @@ int OpInfo::argument(std::string_view wanted) const {
     if (schema_.arguments()[i].name() == wanted) return static_cast<int>(i);
   }
   return -1;
+}
+
+bool OpInfo::reads(std::size_t argument) const {
+  if (writes_.empty() || std::find(writes_.begin(), writes_.end(), argument) == writes_.end()) return true;
+  if (class_ == OpClass::kFill || class_ == OpClass::kCopy) return false;
+  const std::vector<int>& used = twin().arguments;
+  return !twin().op || std::find(used.begin(), used.end(), static_cast<int>(argument)) != used.end();
 }
 
 const FunctionalTwin& OpInfo::twin() const {

@@ -16,18 +16,18 @@ namespace leapp::capture {
 /// How capture treats an operator. Everything not in a class of its own is recorded as it stands.
 enum class OpClass : std::uint8_t {
   kPlain,
-  kIdentity,      ///< the result holds the same values: clone, detach, contiguous, same-dtype to
-  kReshape,       ///< the view family: another shape over the same elements in the same order
-  kAsStrided,     ///< geometry over the storage of its argument
+  kIdentity,          ///< the result holds the same values: clone, detach, contiguous, same-dtype to
+  kReshape,           ///< the view family: another shape over the same elements in the same order
+  kAsStrided,         ///< geometry over the storage of its argument
   kAsStridedScatter,  ///< likewise
-  kUninitialised, ///< empty and its kin: memory without content
-  kFull,          ///< zeros_like, new_full, ...: content that does not depend on the tensor argument
-  kFill,          ///< fill_, zero_
-  kCopy,          ///< copy_
-  kBatchNorm,     ///< writes running statistics without saying so in its schema
-  kInstanceNorm,  ///< likewise
-  kMetadata,      ///< asks for sizes, strides, flags; says nothing about values
-  kIgnored,       ///< changes bookkeeping only: set_, requires_grad_, _version, ...
+  kUninitialised,     ///< empty and its kin: memory without content
+  kFull,              ///< zeros_like, new_full, ...: content that does not depend on the tensor argument
+  kFill,              ///< fill_, zero_
+  kCopy,              ///< copy_
+  kBatchNorm,         ///< writes running statistics without saying so in its schema
+  kInstanceNorm,      ///< likewise
+  kMetadata,          ///< asks for sizes, strides, flags; says nothing about values
+  kIgnored,           ///< changes bookkeeping only: set_, requires_grad_, _version, ...
 };
 
 /// The functional form of an operator that writes to its arguments.
@@ -61,6 +61,9 @@ class OpInfo {
 
   /// REQUIRES: !writes().empty(). Null op: there is none.
   [[nodiscard]] const FunctionalTwin& twin() const;
+
+  /// False for an argument that is only written to: what it held before does not matter.
+  [[nodiscard]] bool reads(std::size_t argument) const;
 
   /// Position of the argument of that name, or -1.
   [[nodiscard]] int argument(std::string_view name) const;

@@ -167,19 +167,10 @@ TraceArgument Recorder::argument(PendingOp& op, const c10::IValue& value, Activa
 void Recorder::gather(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   const OpInfo& info = *op.info;
   const ActivationId preference = preferred(inputs);
-  std::vector<bool> needed(inputs.size(), true);
-  // What is only written to need not be known.
-  if (info.op_class() == OpClass::kFill || info.op_class() == OpClass::kCopy) {
-    needed[0] = false;
-  } else if (!info.writes().empty() && info.twin().op) {
-    for (const std::size_t written : info.writes()) {
-      const auto& used = info.twin().arguments;
-      needed[written] = std::find(used.begin(), used.end(), static_cast<int>(written)) != used.end();
-    }
-  }
+  op.arguments.reserve(inputs.size());
   const std::size_t source = info.op_class() == OpClass::kCopy ? 1 : 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    op.arguments.push_back(needed[i] ? argument(op, inputs[i], preference) : TraceArgument::of(c10::IValue()));
+    op.arguments.push_back(info.reads(i) ? argument(op, inputs[i], preference) : TraceArgument::of(c10::IValue()));
     if (i == source && inputs[i].isTensor() && inputs[i].toTensor().defined()) {
       op.self = info.op_class() == OpClass::kAsStrided || info.op_class() == OpClass::kAsStridedScatter
                     ? inputs[i].toTensor()
@@ -225,7 +216,8 @@ void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) 
   const bool random = is_random(op);
   if (random && op.owner == 0) return finish_drawn(op, outputs);
   switch (op.info->op_class()) {
-    case OpClass::kIdentity: return finish_identity(op, outputs[0].toTensor());
+    case OpClass::kIdentity:
+      return finish_identity(op, outputs[0].toTensor());
     case OpClass::kReshape:
       return bind_result(op, outputs[0].toTensor(),
                          builder_.reshape(op.arguments[0].tensor, outputs[0].toTensor().sizes()));
@@ -234,20 +226,29 @@ void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) 
       const at::Tensor& output = outputs[0].toTensor();
       if (output.storage().unsafeGetStorageImpl() == op.self.storage().unsafeGetStorageImpl()) return;
       const Unrecorded quiet;
-      const at::Tensor view = op.self.as_strided(op.arguments[1].attribute.toIntVector(), op.arguments[2].attribute.toIntVector(),
-                                                 op.arguments[3].attribute.toOptional<std::int64_t>());
+      const at::Tensor view =
+          op.self.as_strided(op.arguments[1].attribute.toIntVector(), op.arguments[2].attribute.toIntVector(),
+                             op.arguments[3].attribute.toOptional<std::int64_t>());
       return bind_result(op, output, table_.operand(view, op.owner));
     }
-    case OpClass::kAsStridedScatter: return finish_as_strided_scatter(op, outputs[0].toTensor());
-    case OpClass::kFull: return finish_full(op, outputs[0].toTensor());
-    case OpClass::kFill: return finish_fill(op);
-    case OpClass::kCopy: return finish_copy(op);
-    case OpClass::kBatchNorm: return finish_batch_norm(op, outputs);
-    case OpClass::kInstanceNorm: return finish_instance_norm(op, outputs);
+    case OpClass::kAsStridedScatter:
+      return finish_as_strided_scatter(op, outputs[0].toTensor());
+    case OpClass::kFull:
+      return finish_full(op, outputs[0].toTensor());
+    case OpClass::kFill:
+      return finish_fill(op);
+    case OpClass::kCopy:
+      return finish_copy(op);
+    case OpClass::kBatchNorm:
+      return finish_batch_norm(op, outputs);
+    case OpClass::kInstanceNorm:
+      return finish_instance_norm(op, outputs);
     case OpClass::kUninitialised:
     case OpClass::kMetadata:
-    case OpClass::kIgnored: return;
-    case OpClass::kPlain: break;
+    case OpClass::kIgnored:
+      return;
+    case OpClass::kPlain:
+      break;
   }
   if (op.info->inplace_view()) return finish_inplace_view(op);
   op.written.empty() ? finish_plain(op, outputs, random) : finish_write(op, outputs, random);
@@ -315,10 +316,8 @@ void Recorder::finish_full(PendingOp& op, const at::Tensor& output) {
 }
 
 void Recorder::finish_drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
-  auto value = std::make_shared<TracedValue>();
-  value->kind = TracedKind::kDrawn;
-  value->location = op.location;
-  value->node = op.info->qualified_name();
+  const ValuePtr value =
+      make_value(TracedKind::kDrawn, {}, {.node = op.info->qualified_name(), .location = op.location});
   for (const PendingOp::Written& written : op.written) table_.write(written.tensor, value);
   for (const c10::IValue& output : outputs) {
     for_each_tensor(output, [&](const at::Tensor& tensor) { bind_result(op, tensor, value); });
@@ -334,13 +333,12 @@ void Recorder::finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   };
   ValuePtr glue;
   if (op.published) {
-    const TracedValue& from = *op.published;
-    const bool glued = from.kind == TracedKind::kGlue;
-    glue = std::make_shared<TracedValue>();
-    glue->kind = TracedKind::kGlue;
-    glue->source = glued ? from.source : op.published;
-    glue->glue_op = glued ? from.glue_op : op.info->qualified_name();
-    glue->location = glued ? from.location : op.location;
+    const bool glued = op.published->kind == TracedKind::kGlue;
+    const Origin& from = *op.published->origin;
+    glue = make_value(TracedKind::kGlue, {},
+                      {.source = glued ? from.source : op.published,
+                       .glue_op = glued ? from.glue_op : op.info->qualified_name(),
+                       .location = glued ? from.location : op.location});
   }
   for (const PendingOp::Written& written : op.written) {
     const ValuePtr value = keeps(written.tensor) ? op.identity : glue;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <c10/util/SmallVector.h>
+
 #include <atomic>
 #include <functional>
 #include <map>
@@ -33,11 +35,11 @@ struct PendingOp {
   };
   std::vector<Written> written;
 
-  std::vector<const c10::TensorImpl*> input_impls;
-  std::vector<const c10::StorageImpl*> input_storages;
-  ValuePtr identity;                 ///< what the first tensor argument holds (the source, for copy_)
-  at::Tensor self;                   ///< kept only where the class of the operator needs it
-  ValuePtr published;                ///< some published output among the arguments
+  c10::SmallVector<const c10::TensorImpl*, 6> input_impls;
+  c10::SmallVector<const c10::StorageImpl*, 6> input_storages;
+  ValuePtr identity;   ///< what the first tensor argument holds (the source, for copy_)
+  at::Tensor self;     ///< kept only where the class of the operator needs it
+  ValuePtr published;  ///< some published output among the arguments
 };
 
 /// Turns operators into values (DESIGN 1.3). One lock guards everything; it is never held while user code, Python or

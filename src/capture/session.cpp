@@ -23,22 +23,28 @@ at::Tensor copy_of(const at::Tensor& tensor) {
   return tensor.detach().clone(at::MemoryFormat::Contiguous);
 }
 
-// An output that reached `value` unchanged, or through operators (glue).
-struct Origin {
+// An output that reached a value unchanged, or through operators (glue).
+struct Path {
   ValuePtr published;
   std::string op;  // empty: unchanged
   LocationId location = 0;
 };
 
-Origin origin_of(const ValuePtr& value) {
+Path path_to(const ValuePtr& value) {
   if (!value) return {};
   switch (value->kind) {
-    case TracedKind::kPublished: return {value, "", 0};
-    case TracedKind::kGlue: return {value->source, value->glue_op, value->location};
-    case TracedKind::kInput: return origin_of(value->source);
-    case TracedKind::kConstant: return origin_of(value->cell->provenance);
-    case TracedKind::kResult: break;
-    default: return {};
+    case TracedKind::kPublished:
+      return {value, "", 0};
+    case TracedKind::kGlue:
+      return {value->origin->source, value->origin->glue_op, value->origin->location};
+    case TracedKind::kInput:
+      return path_to(value->origin->source);
+    case TracedKind::kConstant:
+      return path_to(value->cell->provenance);
+    case TracedKind::kResult:
+      break;
+    default:
+      return {};
   }
   std::unordered_set<const TraceOp*> seen;
   std::vector<const TraceOp*> pending{value->op.get()};
@@ -46,10 +52,10 @@ Origin origin_of(const ValuePtr& value) {
     const TraceOp* op = pending.back();
     pending.pop_back();
     if (!seen.insert(op).second) continue;
-    Origin found;
+    Path found;
     for_each_operand(*op, [&](const ValuePtr& operand) {
       if (operand->kind == TracedKind::kResult) return pending.push_back(operand->op.get());
-      if (Origin origin = origin_of(operand); origin.published && !found.published) found = std::move(origin);
+      if (Path path = path_to(operand); path.published && !found.published) found = std::move(path);
     });
     if (found.published) return {found.published, op->info->qualified_name(), op->location};
   }
@@ -82,7 +88,8 @@ Status Session::check_ports(const std::string& node, const char* direction, cons
   for (const auto& [name, tensor] : tensors) {
     LEAPP_RETURN_IF_ERROR(check_port_name(node, direction, name));
     if (!seen.insert(name).second) {
-      return invalid_argument(fmt::format("node '{}': two {}s are called '{}'; names must be unique", node, direction, name));
+      return invalid_argument(
+          fmt::format("node '{}': two {}s are called '{}'; names must be unique", node, direction, name));
     }
     LEAPP_RETURN_IF_ERROR(check_port_tensor(node, direction, name, tensor));
   }
@@ -96,8 +103,8 @@ Status Session::check_source(const std::string& node, const std::string& port, c
   if (!value || value->owner == 0 || callers_own) return {};
   const std::string& owner = recorder_->name_of(value->owner);
   return failed_precondition(fmt::format(
-      "input '{}' of node '{}': the tensor is a value of the open node '{}'; publish it with output_tensors first", port,
-      node, owner));
+      "input '{}' of node '{}': the tensor is a value of the open node '{}'; publish it with output_tensors first",
+      port, node, owner));
 }
 
 Status Session::check_inputs(const std::string& node, const NamedTensors& tensors) {
@@ -110,7 +117,8 @@ Status Session::check_inputs(const std::string& node, const NamedTensors& tensor
     const auto port = std::find_if(known->inputs.begin(), known->inputs.end(),
                                    [&name = name](const PortRecord& item) { return item.name == name; });
     if (port == known->inputs.end()) {
-      return invalid_argument(fmt::format("input '{}' of node '{}': the node's first call had no such input", name, node));
+      return invalid_argument(
+          fmt::format("input '{}' of node '{}': the node's first call had no such input", name, node));
     }
     LEAPP_RETURN_IF_ERROR(check_same_type(node, "input", port->name, port->type, tensor));
   }
@@ -129,20 +137,21 @@ Session::OpenCall& Session::open(const std::string& node) {
   return position->second;
 }
 
-void Session::report_glue(const std::string& node, const std::string& port, const TracedValue& published,
+void Session::report_glue(const std::string& node, const std::string& port, const Origin& published,
                           const std::string& op, LocationId where) {
   const std::string text = fmt::format(
-      "{}: {} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a node",
+      "{}: {} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "
+      "node",
       location_text(where), op, published.node, published.port, node, port);
   published.pass == pass_ ? log_->warning(text) : log_->info(text);
 }
 
 std::optional<Source> Session::source_of(const std::string& node, const std::string& port, const at::Tensor& tensor) {
-  const Origin origin = origin_of(recorder_->table().find(tensor));
-  if (!origin.published) return std::nullopt;
-  const TracedValue& published = *origin.published;
-  if (!origin.op.empty()) {
-    report_glue(node, port, published, origin.op, origin.location);
+  const Path path = path_to(recorder_->table().find(tensor));
+  if (!path.published) return std::nullopt;
+  const Origin& published = *path.published->origin;
+  if (!path.op.empty()) {
+    report_glue(node, port, published, path.op, path.location);
     return std::nullopt;
   }
   // Memory that NumPy or another library wrote to since is not that output any more.
@@ -181,13 +190,11 @@ Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, 
     added.push_back(std::move(port));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    auto value = std::make_shared<TracedValue>();
-    value->kind = TracedKind::kInput;
+    ValuePtr source = recorder_->table().find(tensors[i].second);
+    if (source && source->kind == TracedKind::kInput) source = source->origin->source;
+    const ValuePtr value =
+        make_value(TracedKind::kInput, added[i].type, {.port = added[i].name, .source = std::move(source)});
     value->owner = call.activation;
-    value->type = added[i].type;
-    value->port = added[i].name;
-    value->source = recorder_->table().find(tensors[i].second);
-    if (value->source && value->source->kind == TracedKind::kInput) value->source = value->source->source;
     call.values.push_back(copy_of(tensors[i].second));
     recorder_->table().forget(tensors[i].second);
     recorder_->table().bind_content(aliases[i], value);
@@ -205,8 +212,8 @@ Status Session::check_reentry(const std::string& node, const NamedTensors& outpu
     const bool given = std::any_of(call.inputs.begin(), call.inputs.end(),
                                    [&](const PortRecord& item) { return item.name == port.name; });
     if (!given) {
-      return invalid_argument(fmt::format("node '{}': call {} has no input '{}', which the first call had", node,
-                                          known->calls, port.name));
+      return invalid_argument(
+          fmt::format("node '{}': call {} has no input '{}', which the first call had", node, known->calls, port.name));
     }
   }
   if (known->outputs.size() != outputs.size()) {
@@ -216,8 +223,8 @@ Status Session::check_reentry(const std::string& node, const NamedTensors& outpu
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PortRecord& port = known->outputs[i];
     if (port.name != outputs[i].first) {
-      return invalid_argument(fmt::format("node '{}': output {} of call {} is called '{}', in the first call '{}'", node, i,
-                                          known->calls, outputs[i].first, port.name));
+      return invalid_argument(fmt::format("node '{}': output {} of call {} is called '{}', in the first call '{}'",
+                                          node, i, known->calls, outputs[i].first, port.name));
     }
     LEAPP_RETURN_IF_ERROR(check_same_type(node, "output", port.name, port.type, outputs[i].second));
   }
@@ -232,7 +239,8 @@ Status Session::check_outputs(const std::string& node, const NamedTensors& tenso
         fmt::format("output_tensors: node '{}' is not open; call input_tensors('{}', ...) first", node, node));
   }
   LEAPP_RETURN_IF_ERROR(check_backend(node, options.export_with));
-  if (tensors.empty()) return invalid_argument(fmt::format("node '{}': output_tensors needs at least one output", node));
+  if (tensors.empty())
+    return invalid_argument(fmt::format("node '{}': output_tensors needs at least one output", node));
   LEAPP_RETURN_IF_ERROR(check_ports(node, "output", tensors));
   for (const auto& [name, tensor] : tensors) {
     const ValuePtr value = recorder_->table().find(tensor, open->second.activation);
@@ -242,10 +250,11 @@ Status Session::check_outputs(const std::string& node, const NamedTensors& tenso
       return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", name, node,
                                              recorder_->name_of(owner)));
     }
-    return invalid_argument(fmt::format(
-        "output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output is announced "
-        "with static_outputs",
-        name, node, describe(tensor)));
+    return invalid_argument(
+        fmt::format("output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output "
+                    "is announced "
+                    "with static_outputs",
+                    name, node, describe(tensor)));
   }
   return check_reentry(node, tensors);
 }
@@ -254,17 +263,12 @@ void Session::publish(const NodeRecord& node, const NamedTensors& tensors) {
   TensorTable& table = recorder_->table();
   for (const auto& [name, tensor] : tensors) {
     const ValuePtr before = table.find_own(tensor);
-    const bool twice = before && before->kind == TracedKind::kPublished && before->node == node.name &&
-                       before->pass == pass_;
+    const bool twice = before && before->kind == TracedKind::kPublished && before->origin->node == node.name &&
+                       before->origin->pass == pass_;
     if (twice) continue;
-    auto value = std::make_shared<TracedValue>();
-    value->kind = TracedKind::kPublished;
-    value->type = type_of(tensor);
-    value->node = node.name;
-    value->port = name;
-    value->pass = pass_;
-    value->content_hash = content_hash(tensor);
-    table.bind_content(tensor, std::move(value));
+    table.bind_content(
+        tensor, make_value(TracedKind::kPublished, type_of(tensor),
+                           {.node = node.name, .port = name, .pass = pass_, .content_hash = content_hash(tensor)}));
   }
 }
 

@@ -82,8 +82,8 @@ class Session {
   Status check_source(const std::string& node, const std::string& port, const at::Tensor& tensor);
   Status check_reentry(const std::string& node, const NamedTensors& outputs) const;
   std::optional<Source> source_of(const std::string& node, const std::string& port, const at::Tensor& tensor);
-  void report_glue(const std::string& node, const std::string& port, const TracedValue& published,
-                   const std::string& op, LocationId where);
+  void report_glue(const std::string& node, const std::string& port, const Origin& published, const std::string& op,
+                   LocationId where);
   OpenCall& open(const std::string& node);
   NodeRecord* find(const std::string& node) const;
   void publish(const NodeRecord& node, const NamedTensors& tensors);

@@ -27,7 +27,8 @@ Slice slice_of(const std::vector<ValuePtr>& values) {
     slice.ops.push_back(op);
     for_each_operand(*op, visit);
   }
-  std::sort(slice.ops.begin(), slice.ops.end(), [](const TraceOp* a, const TraceOp* b) { return a->sequence < b->sequence; });
+  std::sort(slice.ops.begin(), slice.ops.end(),
+            [](const TraceOp* a, const TraceOp* b) { return a->sequence < b->sequence; });
   // The order found above follows the outputs; that of first use follows the program.
   cells.clear();
   std::vector<std::shared_ptr<ConstantCell>> ordered;
@@ -43,28 +44,34 @@ Slice slice_of(const std::vector<ValuePtr>& values) {
 void report_constants(const std::string& node, const Slice& slice, Logger& log) {
   for (const auto& cell : slice.constants) {
     const std::string where = location_text(cell->location);
-    const TracedValue* from = cell->provenance.get();
+    const TracedKind kind = cell->provenance ? cell->provenance->kind : TracedKind::kConstant;
+    const Origin* from = cell->provenance ? cell->provenance->origin.get() : nullptr;
     if (cell->random) {
-      log.warning(fmt::format("{}: node '{}' uses a random tensor that {} at {} made from nothing of the node's inputs. "
-                              "It is exported as a constant",
-                              where, node, from->node, location_text(from->location)));
-    } else if (from && from->kind == TracedKind::kPublished) {
-      log.warning(fmt::format("{}: node '{}' reads {}/{} without announcing it. It is exported as a constant; pass it "
-                              "through input_tensors to have an edge",
-                              where, node, from->node, from->port));
-    } else if (from && from->kind == TracedKind::kGlue) {
-      log.warning(fmt::format("{}: node '{}' reads what {} at {} computed from {}/{} outside any node. It is exported as "
-                              "a constant",
-                              where, node, from->glue_op, location_text(from->location), from->source->node,
-                              from->source->port));
-    } else if (from && from->kind == TracedKind::kFormer && from->was_live) {
-      log.warning(fmt::format("{}: node '{}' reads what node '{}' computed in an earlier call. It is exported as a "
-                              "constant; make it an output of '{}' and an input of '{}'",
-                              where, node, from->node, from->node, node));
+      log.warning(
+          fmt::format("{}: node '{}' uses a random tensor that {} at {} made from nothing of the node's inputs. "
+                      "It is exported as a constant",
+                      where, node, from->node, location_text(from->location)));
+    } else if (kind == TracedKind::kPublished) {
+      log.warning(
+          fmt::format("{}: node '{}' reads {}/{} without announcing it. It is exported as a constant; pass it "
+                      "through input_tensors to have an edge",
+                      where, node, from->node, from->port));
+    } else if (kind == TracedKind::kGlue) {
+      log.warning(
+          fmt::format("{}: node '{}' reads what {} at {} computed from {}/{} outside any node. It is exported as "
+                      "a constant",
+                      where, node, from->glue_op, location_text(from->location), from->source->origin->node,
+                      from->source->origin->port));
+    } else if (kind == TracedKind::kFormer && from->was_live) {
+      log.warning(
+          fmt::format("{}: node '{}' reads what node '{}' computed in an earlier call. It is exported as a "
+                      "constant; make it an output of '{}' and an input of '{}'",
+                      where, node, from->node, from->node, node));
     } else if (cell->overwritten) {
-      log.warning(fmt::format("{}: node '{}' reads {}, which is overwritten later in the session. What it held here is "
-                              "exported as a constant; make it an input and an output to have it carried from step to step",
-                              where, node, cell->name.empty() ? "a tensor" : "'" + cell->name + "'"));
+      log.warning(
+          fmt::format("{}: node '{}' reads {}, which is overwritten later in the session. What it held here is "
+                      "exported as a constant; make it an input and an output to have it carried from step to step",
+                      where, node, cell->name.empty() ? "a tensor" : "'" + cell->name + "'"));
     }
   }
 }

@@ -13,7 +13,7 @@ namespace leapp::capture {
 
 /// The part of a trace that some values need.
 struct Slice {
-  std::vector<const TraceOp*> ops;                     ///< in the order in which they ran
+  std::vector<const TraceOp*> ops;                       ///< in the order in which they ran
   std::vector<std::shared_ptr<ConstantCell>> constants;  ///< in the order of first use
 };
 

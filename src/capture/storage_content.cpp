@@ -14,7 +14,9 @@
 namespace leapp::capture {
 namespace {
 
-bool touch(const Geometry& a, const Geometry& b) { return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte(); }
+bool touch(const Geometry& a, const Geometry& b) {
+  return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte();
+}
 
 Geometry flat_geometry(const ValuePtr& flat) {
   Geometry geometry;
@@ -141,8 +143,8 @@ ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, OpBuilder& builde
     if (!storage || storage->nbytes() == 0 || !storage->data()) continue;
     const auto start = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage->data()) - begin_);
     const auto size = static_cast<std::int64_t>(storage->nbytes());
-    bytes.narrow(0, start, size).copy_(
-        at::from_blob(storage->mutable_data(), {size}, at::TensorOptions().dtype(at::kByte).device(device_)));
+    bytes.narrow(0, start, size)
+        .copy_(at::from_blob(storage->mutable_data(), {size}, at::TensorOptions().dtype(at::kByte).device(device_)));
   }
   const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
   auto cell = std::make_shared<ConstantCell>();
@@ -151,9 +153,7 @@ ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, OpBuilder& builde
   return builder.constant(std::move(cell));
 }
 
-void StorageContent::add_storage(const c10::Storage& storage) {
-  storages_.emplace_back(storage.getWeakStorageImpl());
-}
+void StorageContent::add_storage(const c10::Storage& storage) { storages_.emplace_back(storage.getWeakStorageImpl()); }
 
 bool StorageContent::alive() {
   std::erase_if(storages_, [](const auto& storage) { return storage.expired(); });

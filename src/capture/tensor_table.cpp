@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/tensor_table.h"
 
+#include <c10/core/Allocator.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,6 +11,11 @@ namespace leapp::capture {
 namespace {
 
 std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
+
+bool is_foreign(const c10::Storage& storage) {
+  const c10::Allocator* allocator = c10::GetAllocator(storage.device_type());
+  return !allocator || storage.data_ptr().get_deleter() != allocator->raw_deleter();
+}
 
 bool is_operand(const TracedValue& value) {
   return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
@@ -91,7 +98,8 @@ void TensorTable::set_name(const at::Tensor& tensor, std::string name) {
 TensorTable::Entry& TensorTable::bind(const at::Tensor& tensor, ValuePtr value,
                                       std::shared_ptr<StorageContent> content) {
   if (entries_.size() >= next_sweep_) sweep();
-  auto [position, added] = entries_.try_emplace(tensor.unsafeGetTensorImpl(), Entry{WeakTensor(tensor.getIntrusivePtr()), {}, {}, {}, {}, 0});
+  auto [position, added] = entries_.try_emplace(tensor.unsafeGetTensorImpl(),
+                                                Entry{WeakTensor(tensor.getIntrusivePtr()), {}, {}, {}, {}, 0});
   Entry& entry = position->second;
   entry.value = std::move(value);
   entry.operand = nullptr;
@@ -150,50 +158,52 @@ std::shared_ptr<StorageContent> TensorTable::known_content(const at::Tensor& ten
   Range& range = found->second;
   if (range.begin != address(tensor) || range.bytes != tensor.storage().nbytes()) {
     // resize_ keeps the elements and moves the memory.
-    by_address_.erase(range.content->begin());
     range.content->move_to(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()));
     range.begin = address(tensor);
     range.bytes = tensor.storage().nbytes();
-    if (range.bytes > 0) by_address_[range.begin] = range.content;
   }
   return range.content;
 }
 
+// Of two storages over the same memory at least one was not allocated by torch. So only memory from elsewhere is
+// compared with everything, and everything with memory from elsewhere.
 std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tensor) {
+  const bool foreign = is_foreign(tensor.storage());
+  if (!foreign && foreign_.empty()) return nullptr;
   const std::uintptr_t begin = address(tensor);
   const std::uintptr_t end = begin + tensor.storage().nbytes();
   if (begin == 0 || begin == end) return nullptr;
-  std::shared_ptr<StorageContent> found;
-  auto position = by_address_.lower_bound(end);
-  while (position != by_address_.begin()) {
-    --position;
-    const auto content = position->second.lock();
-    if (!content || !content->alive()) {
-      position = by_address_.erase(position);
-      continue;
+  std::vector<std::shared_ptr<StorageContent>> found;
+  const auto look_at = [&](const std::shared_ptr<StorageContent>& content) {
+    const bool touches = content->begin() < end && begin < content->end();
+    if (touches && content->alive() && std::find(found.begin(), found.end(), content) == found.end())
+      found.push_back(content);
+  };
+  if (foreign) {
+    for (const auto& [storage, range] : ranges_) look_at(range.content);
+  } else {
+    for (const auto& weak : foreign_) {
+      if (const auto content = weak.lock()) look_at(content);
     }
-    if (content->end() <= begin) break;
-    if (found) {
-      content->absorb(*found);
-      for (auto& [storage, range] : ranges_) {
-        if (range.content == found) range.content = content;
-      }
-    }
-    found = content;
   }
-  if (!found) return nullptr;
-  if (begin < found->begin() || end > found->end()) {
+  if (found.empty()) return nullptr;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    found[0]->absorb(*found[i]);
+    for (auto& [storage, range] : ranges_) {
+      if (range.content == found[i]) range.content = found[0];
+    }
+  }
+  if (begin < found[0]->begin() || end > found[0]->end()) {
     StorageContent added(begin, static_cast<std::int64_t>(end - begin), tensor.device());
-    by_address_.erase(found->begin());
-    found->absorb(added);
-    by_address_[found->begin()] = found;
+    found[0]->absorb(added);
   }
-  place(found, tensor);
-  return found;
+  place(found[0], tensor);
+  return found[0];
 }
 
 void TensorTable::place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor) {
   content->add_storage(tensor.storage());
+  if (is_foreign(tensor.storage())) foreign_.push_back(content);
   Range range{tensor.storage().getWeakStorageImpl(), content, address(tensor), tensor.storage().nbytes()};
   ranges_.insert_or_assign(tensor.storage().unsafeGetStorageImpl(), std::move(range));
 }
@@ -203,15 +213,14 @@ std::shared_ptr<StorageContent> TensorTable::content(const at::Tensor& tensor) {
   auto made = std::make_shared<StorageContent>(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()),
                                                tensor.device());
   place(made, tensor);
-  if (tensor.storage().nbytes() > 0) by_address_[made->begin()] = made;
   return made;
 }
 
 void TensorTable::sweep() {
   std::erase_if(entries_, [](const auto& item) { return item.second.tensor.expired(); });
   std::erase_if(ranges_, [](const auto& item) { return item.second.storage.expired(); });
-  std::erase_if(by_address_, [](const auto& item) {
-    const auto content = item.second.lock();
+  std::erase_if(foreign_, [](const auto& item) {
+    const auto content = item.lock();
     return !content || !content->alive();
   });
   std::erase_if(names_, [](const auto& item) { return item.second.first.expired(); });
@@ -220,12 +229,7 @@ void TensorTable::sweep() {
 
 void TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
   const auto former = [&](bool live) {
-    auto value = std::make_shared<TracedValue>();
-    value->kind = TracedKind::kFormer;
-    value->node = node;
-    value->pass = pass;
-    value->was_live = live;
-    return value;
+    return make_value(TracedKind::kFormer, {}, {.node = node, .was_live = live, .pass = pass});
   };
   const ValuePtr live = former(true);
   const ValuePtr idle = former(false);

@@ -4,7 +4,6 @@
 
 #include <c10/core/TensorImpl.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -93,7 +92,7 @@ class TensorTable {
   OpBuilder& builder_;
   std::unordered_map<const c10::TensorImpl*, Entry> entries_;
   std::unordered_map<const c10::StorageImpl*, Range> ranges_;
-  std::map<std::uintptr_t, std::weak_ptr<StorageContent>> by_address_;
+  std::vector<std::weak_ptr<StorageContent>> foreign_;  // memory that torch did not allocate
   std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::string>> names_;
   std::vector<at::Tensor> released_;
   std::size_t next_sweep_ = 1024;

@@ -45,8 +45,10 @@ graph::Attribute list(const c10::IValue& value, const c10::Type& element) {
     return result;
   };
   switch (element.kind()) {
-    case c10::TypeKind::BoolType: return collect.operator()<bool>([](const auto& item) { return item.toBool(); });
-    case c10::TypeKind::FloatType: return collect.operator()<double>([](const auto& item) { return item.toDouble(); });
+    case c10::TypeKind::BoolType:
+      return collect.operator()<bool>([](const auto& item) { return item.toBool(); });
+    case c10::TypeKind::FloatType:
+      return collect.operator()<double>([](const auto& item) { return item.toDouble(); });
     case c10::TypeKind::StringType:
       return collect.operator()<std::string>([](const auto& item) { return item.toStringRef(); });
     case c10::TypeKind::NumberType:
@@ -62,7 +64,8 @@ graph::Attribute list(const c10::IValue& value, const c10::Type& element) {
       return collect.operator()<DType>([](const auto& item) {
         return to_dtype(static_cast<at::ScalarType>(item.toInt())).value_or(DType::kFloat32);
       });
-    default: return collect.operator()<std::int64_t>([](const auto& item) { return item.toInt(); });
+    default:
+      return collect.operator()<std::int64_t>([](const auto& item) { return item.toInt(); });
   }
 }
 
@@ -86,14 +89,20 @@ graph::Attribute attribute(const c10::IValue& value, c10::TypePtr type) {
       }
       case c10::TypeKind::MemoryFormatType: {
         switch (static_cast<at::MemoryFormat>(value.toInt())) {
-          case at::MemoryFormat::Contiguous: return graph::MemoryFormat{"contiguous_format"};
-          case at::MemoryFormat::ChannelsLast: return graph::MemoryFormat{"channels_last"};
-          case at::MemoryFormat::ChannelsLast3d: return graph::MemoryFormat{"channels_last_3d"};
-          default: return graph::MemoryFormat{"preserve_format"};
+          case at::MemoryFormat::Contiguous:
+            return graph::MemoryFormat{"contiguous_format"};
+          case at::MemoryFormat::ChannelsLast:
+            return graph::MemoryFormat{"channels_last"};
+          case at::MemoryFormat::ChannelsLast3d:
+            return graph::MemoryFormat{"channels_last_3d"};
+          default:
+            return graph::MemoryFormat{"preserve_format"};
         }
       }
-      case c10::TypeKind::FloatType: return static_cast<double>(value.toInt());
-      default: break;
+      case c10::TypeKind::FloatType:
+        return static_cast<double>(value.toInt());
+      default:
+        break;
     }
   }
   return scalar(value);
@@ -117,10 +126,11 @@ class Builder {
     for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
       const ValuePtr& value = node_.output_values[i];
       if (value->kind == TracedKind::kResult && dynamic_.contains(value->op.get())) {
-        return invalid_argument(fmt::format("output '{}' of node '{}': its shape depends on data (through {} at {}); a port "
-                                            "needs a fixed shape",
-                                            node_.outputs[i].name, node_.name, dynamic_.at(value->op.get())->info->name(),
-                                            location_text(dynamic_.at(value->op.get())->location)));
+        return invalid_argument(
+            fmt::format("output '{}' of node '{}': its shape depends on data (through {} at {}); a port "
+                        "needs a fixed shape",
+                        node_.outputs[i].name, node_.name, dynamic_.at(value->op.get())->info->name(),
+                        location_text(dynamic_.at(value->op.get())->location)));
       }
       graph_.add_output(node_.outputs[i].name, operand(value));
     }
@@ -130,9 +140,12 @@ class Builder {
  private:
   graph::Value* operand(const ValuePtr& value) {
     switch (value->kind) {
-      case TracedKind::kInput: return inputs_.at(value->port);
-      case TracedKind::kResult: return nodes_.at(value->op.get())->result(value->index);
-      default: break;
+      case TracedKind::kInput:
+        return inputs_.at(value->origin->port);
+      case TracedKind::kResult:
+        return nodes_.at(value->op.get())->result(value->index);
+      default:
+        break;
     }
     graph::Value*& made = constants_[value->cell.get()];
     if (!made) made = graph_.add_constant(to_constant(value->cell->tensor), value->cell->name);
@@ -141,8 +154,8 @@ class Builder {
 
   Status add(const TraceOp& op) {
     if (!op.info->writes().empty()) {
-      return unimplemented(fmt::format("node '{}': {} at {} writes to its arguments and has no functional form", node_.name,
-                                       op.info->qualified_name(), location_text(op.location)));
+      return unimplemented(fmt::format("node '{}': {} at {} writes to its arguments and has no functional form",
+                                       node_.name, op.info->qualified_name(), location_text(op.location)));
     }
     graph::NodeSpec spec;
     spec.op = op.info->name();
@@ -161,13 +174,15 @@ class Builder {
 
   graph::Attribute convert(const TraceArgument& argument, const c10::Argument& schema) {
     switch (argument.kind) {
-      case TraceArgument::Kind::kTensor: return operand(argument.tensor);
+      case TraceArgument::Kind::kTensor:
+        return operand(argument.tensor);
       case TraceArgument::Kind::kTensorList: {
         std::vector<graph::Value*> values;
         for (const ValuePtr& value : argument.list) values.push_back(value ? operand(value) : nullptr);
         return values;
       }
-      case TraceArgument::Kind::kAttribute: break;
+      case TraceArgument::Kind::kAttribute:
+        break;
     }
     return attribute(argument.attribute, schema.real_type());
   }

@@ -53,6 +53,14 @@ TraceOp::~TraceOp() {
   pending = nullptr;
 }
 
+ValuePtr make_value(TracedKind kind, ValueType type, Origin origin) {
+  auto value = std::make_shared<TracedValue>();
+  value->kind = kind;
+  value->type = std::move(type);
+  value->origin = std::make_unique<Origin>(std::move(origin));
+  return value;
+}
+
 std::string describe(const at::Tensor& tensor) {
   return fmt::format("{}[{}]", dtype_text(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "));
 }

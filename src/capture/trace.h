@@ -43,9 +43,9 @@ struct ConstantCell {
 struct TraceArgument {
   enum class Kind : std::uint8_t { kAttribute, kTensor, kTensorList };
   Kind kind = Kind::kAttribute;
-  c10::IValue attribute;        ///< also a Python number that stands where the schema says Tensor
-  ValuePtr tensor;              ///< kTensor
-  std::vector<ValuePtr> list;   ///< kTensorList; null entries are None
+  c10::IValue attribute;       ///< also a Python number that stands where the schema says Tensor
+  ValuePtr tensor;             ///< kTensor
+  std::vector<ValuePtr> list;  ///< kTensorList; null entries are None
 
   static TraceArgument of(ValuePtr value);
   static TraceArgument of(std::vector<ValuePtr> values);
@@ -82,26 +82,30 @@ enum class TracedKind : std::uint8_t {
   kDrawn,      ///< a random tensor made from nothing live
 };
 
-struct TracedValue {
-  TracedKind kind = TracedKind::kResult;
-  ActivationId owner = 0;  ///< 0: does not depend on any node's inputs
-  ValueType type;
-
-  std::shared_ptr<TraceOp> op;  ///< kResult
-  std::uint32_t index = 0;      ///< kResult: which result; kInput, kPublished: which port
-
-  std::shared_ptr<ConstantCell> cell;  ///< kConstant
-
-  std::string node;                ///< kPublished, kFormer: name of the node
+/// Where a value that no operator of ours made comes from.
+struct Origin {
+  std::string node;                ///< kPublished, kFormer: name of the node; kDrawn: the operator
+  std::string port;                ///< kInput, kPublished
   bool was_live = false;           ///< kFormer: it depended on that node's inputs
-  std::string port;                ///< kPublished
   std::uint64_t pass = 0;          ///< kPublished, kFormer
   std::uint64_t content_hash = 0;  ///< kPublished
-
-  ValuePtr source;           ///< kGlue: a published output it was computed from
-  std::string glue_op;       ///< kGlue: first operator that changed the value
-  LocationId location = 0;   ///< kGlue, kDrawn
+  ValuePtr source;                 ///< kGlue: a published output it was computed from; kInput: what the tensor held
+  std::string glue_op;             ///< kGlue: first operator that changed the value
+  LocationId location = 0;         ///< kGlue, kDrawn
 };
+
+struct TracedValue {
+  TracedKind kind = TracedKind::kResult;
+  ActivationId owner = 0;   ///< 0: does not depend on any node's inputs
+  std::uint32_t index = 0;  ///< kResult: which result
+  ValueType type;
+  std::shared_ptr<TraceOp> op;         ///< kResult
+  std::shared_ptr<ConstantCell> cell;  ///< kConstant
+  std::unique_ptr<Origin> origin;      ///< kInput, kPublished, kGlue, kFormer, kDrawn
+};
+
+/// A value of one of the kinds that have an origin.
+ValuePtr make_value(TracedKind kind, ValueType type, Origin origin);
 
 /// Calls `visit(ValuePtr&)` for every tensor operand.
 template <typename Visit>

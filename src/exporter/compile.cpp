@@ -57,7 +57,8 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     model.parameters.sha256sum = digests.sha256;
     LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, bytes));
     log.info(fmt::format("[{}/{}] {} -> jit, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
-                         node.graph.nodes().size(), static_cast<double>(bytes.size()) / 1e3, milliseconds_since(start)));
+                         node.graph.nodes().size(), static_cast<double>(bytes.size()) / 1e3,
+                         milliseconds_since(start)));
   }
   return {};
 }
@@ -77,9 +78,8 @@ std::vector<NodeResult> validate(const std::vector<PreparedNode>& nodes, const b
       results.push_back(validate_torchscript(node, file, {options.rtol, options.atol}));
     }
     const NodeResult& result = results.back();
-    const std::string text =
-        fmt::format("{}: {}, {} samples{}", result.node, result.status, result.samples,
-                    result.message.empty() ? "" : " (" + result.message + ")");
+    const std::string text = fmt::format("{}: {}, {} samples{}", result.node, result.status, result.samples,
+                                         result.message.empty() ? "" : " (" + result.message + ")");
     result.ok() ? log.info(text) : log.error(text);
   }
   return results;

@@ -17,7 +17,7 @@ namespace leapp::exporter {
 struct PreparedNode {
   const capture::NodeRecord* record = nullptr;
   graph::Graph graph;
-  std::vector<std::size_t> inputs;      ///< of record->inputs: those that reach an output
+  std::vector<std::size_t> inputs;       ///< of record->inputs: those that reach an output
   std::set<std::size_t> random_outputs;  ///< outputs that depend on a random operator
 };
 

@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "capture/hook.h"
@@ -35,15 +36,17 @@ std::string difference(const at::Tensor& found, const at::Tensor& expected, cons
   const std::int64_t in_exported = nans(a);
   const std::int64_t in_source = nans(b);
   if (in_exported + in_source > 0) {
-    return fmt::format("NaN: {} of {} elements in the exported output, {} in the source", in_exported, a.numel(), in_source);
+    return fmt::format("NaN: {} of {} elements in the exported output, {} in the source", in_exported, a.numel(),
+                       in_source);
   }
   const at::Tensor close = at::isclose(a, b, tolerance.rtol, tolerance.atol);
   if (close.all().item<bool>()) return "";
   const at::Tensor apart = at::sub(a, b).abs().masked_select(close.logical_not());
-  return fmt::format("{} of {} elements differ by more than rtol {} and atol {}: max |diff| {}, range of the source "
-                     "[{}, {}], of the exported output [{}, {}]",
-                     apart.numel(), a.numel(), tolerance.rtol, tolerance.atol, apart.max().item<double>(),
-                     b.min().item<double>(), b.max().item<double>(), a.min().item<double>(), a.max().item<double>());
+  return fmt::format(
+      "{} of {} elements differ by more than rtol {} and atol {}: max |diff| {}, range of the source "
+      "[{}, {}], of the exported output [{}, {}]",
+      apart.numel(), a.numel(), tolerance.rtol, tolerance.atol, apart.max().item<double>(), b.min().item<double>(),
+      b.max().item<double>(), a.min().item<double>(), a.max().item<double>());
 }
 
 std::string compare(const std::vector<at::Tensor>& found, const PreparedNode& node, std::size_t at,
@@ -64,12 +67,15 @@ std::string compare(const std::vector<at::Tensor>& found, const PreparedNode& no
 
 }  // namespace
 
-NodeResult validate_torchscript(const PreparedNode& node, const std::filesystem::path& file, const Tolerance& tolerance) {
+NodeResult validate_torchscript(const PreparedNode& node, const std::filesystem::path& file,
+                                const Tolerance& tolerance) {
   NodeResult result{node.record->name, "passed", 0, static_cast<int>(node.record->outputs.size()), ""};
   try {
     const capture::Suppress quiet;
     torch::jit::Module model = torch::jit::load(file.string());
     model.eval();
+    // A model runs a few times only: not worth specialising it.
+    const torch::jit::GraphOptimizerEnabledGuard no_optimisation(false);
     for (std::size_t i = 0; i < node.record->samples.size(); ++i) {
       const std::string problem = compare(run(model, node, node.record->samples[i]), node, i, tolerance);
       if (!problem.empty()) {

@@ -15,6 +15,7 @@ struct Tolerance {
 };
 
 /// Loads the TorchScript file as written and feeds it every sample of the node. Never throws.
-NodeResult validate_torchscript(const PreparedNode& node, const std::filesystem::path& file, const Tolerance& tolerance);
+NodeResult validate_torchscript(const PreparedNode& node, const std::filesystem::path& file,
+                                const Tolerance& tolerance);
 
 }  // namespace leapp::exporter

@@ -37,7 +37,8 @@ using Complex = std::complex<double>;
 /// A Python number in a list whose schema type is Scalar[].
 using Scalar = std::variant<bool, std::int64_t, double, Complex>;
 
-/// Everything an argument of an operator schema can hold. `Value*` is a tensor; `std::vector<Value*>` a list of tensors, in which nullptr is None (Tensor?[]). std::monostate is None.
+/// Everything an argument of an operator schema can hold. `Value*` is a tensor; `std::vector<Value*>` a list of
+/// tensors, in which nullptr is None (Tensor?[]). std::monostate is None.
 using Attribute =
     std::variant<std::monostate, bool, std::int64_t, double, Complex, std::string, DType, Device, Layout, MemoryFormat,
                  std::vector<bool>, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,13 +72,15 @@ def _usable(call: Call) -> bool:
 @lru_cache
 def operators() -> list[OpInfo]:
     """Every entry that takes dense float32 tensors on the CPU. What it returns is for the sweep to find out."""
-    found = []
-    for op in op_db:
-        if not op.supports_dtype(torch.float32, "cpu") or op.name.startswith("jiterator"):
-            continue
-        if any(_usable(Call.of(sample)) for sample in itertools.islice(_samples(op, 0), 1)):
-            found.append(op)
-    return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [op for op in op_db if _takes_dense_tensors(op)]
+
+
+def _takes_dense_tensors(op: OpInfo) -> bool:
+    if not op.supports_dtype(torch.float32, "cpu") or op.name.startswith("jiterator"):
+        return False
+    return any(_usable(Call.of(sample)) for sample in itertools.islice(_samples(op, 0), 1))
 
 
 def calls(op: OpInfo) -> Iterator[tuple[Call, list[torch.Tensor]]]:

@@ -94,7 +94,6 @@ def test_a_view_written_after_its_base_was(check_formula: Check) -> None:
 def test_views_of_views(check_formula: Check) -> None:
     def fn(x: Tensor) -> Tensor:
         y = x * 1  # 4x6
-        inner = y.t()[1:5].reshape(4, 2, 2)[:, 1]  # columns 1..4 of rows 2 and 3: a copy is not needed, so none is made
         inner = y[2:].t()[1:5][::2]  # columns 1 and 3 of rows 2 and 3
         inner.zero_()
         y.diagonal()[0].fill_(100)
@@ -210,7 +209,7 @@ def test_set_with_a_storage(check_formula: Check) -> None:
     check_formula(fn, lambda x: 5 * x[1:], ramp(3))
 
 
-def test_swap_of_tensors_through_a_dlpack_alias(check_formula: Check) -> None:
+def test_write_through_a_dlpack_alias(check_formula: Check) -> None:
     def fn(x: Tensor) -> Tensor:
         y = x * 2
         alias = torch.from_dlpack(y)

@@ -51,8 +51,8 @@ inline Status internal_error(std::string message) { return {StatusCode::kInterna
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                  // NOLINT: implicit, so that `return value;` works
-  Result(Status status) : status_(std::move(status)) {}          // NOLINT: implicit, so that `return status;` works
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit, so that `return value;` works
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: implicit, so that `return status;` works
 
   [[nodiscard]] bool ok() const { return value_.has_value(); }
   [[nodiscard]] const Status& status() const { return status_; }
@@ -73,8 +73,8 @@ class [[nodiscard]] Result {
 #define LEAPP_CONCAT(a, b) LEAPP_CONCAT_INNER(a, b)
 
 /// Returns from the enclosing function when `expression` is a Status that is not ok.
-#define LEAPP_RETURN_IF_ERROR(expression)                         \
-  do {                                                            \
+#define LEAPP_RETURN_IF_ERROR(expression)                                                     \
+  do {                                                                                        \
     if (::leapp::Status leapp_status = (expression); !leapp_status.ok()) return leapp_status; \
   } while (false)
 

@@ -41,17 +41,20 @@ bool keeps_meaning(const Attribute& attribute, const c10::Type& type) {
 
 bool is_sibling(const c10::FunctionSchema& schema, const c10::FunctionSchema& recorded,
                 const std::vector<const Attribute*>& arguments) {
-  if (schema.arguments().size() != arguments.size() || schema.returns().size() != recorded.returns().size()) return false;
+  if (schema.arguments().size() != arguments.size() || schema.returns().size() != recorded.returns().size())
+    return false;
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     if (*schema.returns()[i].type() != *recorded.returns()[i].type()) return false;
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const c10::Argument& here = schema.arguments()[i];
     const c10::Argument& there = recorded.arguments()[i];
-    if (arguments[i] != nullptr && is_none(*arguments[i]) && here.type()->kind() == c10::TypeKind::OptionalType) continue;
+    if (arguments[i] != nullptr && is_none(*arguments[i]) && here.type()->kind() == c10::TypeKind::OptionalType)
+      continue;
     const bool number = arguments[i] != nullptr && as_number(*arguments[i]).has_value();
     const bool interchangeable = number && (is_number(*there.type()) || is_tensor(*there.type()));
-    if (interchangeable ? !is_number(*here.type()) && !is_tensor(*here.type()) : *here.type() != *there.type()) return false;
+    if (interchangeable ? !is_number(*here.type()) && !is_tensor(*here.type()) : *here.type() != *there.type())
+      return false;
     if (number && !keeps_meaning(*arguments[i], *here.type())) return false;
   }
   return !writes(schema);
@@ -76,9 +79,9 @@ at::ScalarType promoted_type(const graph::Node& node, const at::Tensor& number) 
 
 std::int64_t layout_number(const std::string& name) {
   static const std::vector<std::pair<std::string, at::Layout>> kLayouts = {
-      {"strided", at::kStrided},     {"sparse_coo", at::kSparse},    {"sparse_csr", at::kSparseCsr},
+      {"strided", at::kStrided},      {"sparse_coo", at::kSparse},    {"sparse_csr", at::kSparseCsr},
       {"sparse_csc", at::kSparseCsc}, {"sparse_bsr", at::kSparseBsr}, {"sparse_bsc", at::kSparseBsc},
-      {"_mkldnn", at::kMkldnn},      {"jagged", at::kJagged}};
+      {"_mkldnn", at::kMkldnn},       {"jagged", at::kJagged}};
   for (const auto& [known, layout] : kLayouts) {
     if (known == name) return static_cast<std::int64_t>(layout);
   }

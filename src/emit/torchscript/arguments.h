@@ -34,8 +34,8 @@ namespace leapp::emit {
 [[nodiscard]] const c10::FunctionSchema* choose_overload(const c10::FunctionSchema& recorded,
                                                          const std::vector<const graph::Attribute*>& arguments);
 
-/// The 0-d tensor that leads to the same result dtype as `number` among these operands: TorchScript has no way to mark a
-/// tensor as a number.
+/// The 0-d tensor that leads to the same result dtype as `number` among these operands: TorchScript has no way to mark
+/// a tensor as a number.
 [[nodiscard]] at::Tensor number_tensor(const c10::Scalar& number, const graph::Node& node);
 
 /// What the schema's argument takes. REQUIRES: neither a tensor nor a list of tensors. Throws c10::Error.

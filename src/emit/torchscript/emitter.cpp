@@ -48,6 +48,8 @@ std::optional<Difference> compare(const BuiltModule& built, const std::string& b
   std::vector<c10::OperatorName> loaded;
   try {
     loaded = loaded_calls(bytes);
+  } catch (const c10::Error& error) {
+    difference.message = error.what_without_backtrace();
   } catch (const std::exception& error) {
     difference.message = error.what();
   }

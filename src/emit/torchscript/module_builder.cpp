@@ -47,6 +47,14 @@ c10::TypePtr attribute_type(const c10::IValue& value, const c10::TypePtr& formal
   return value.isNone() ? c10::OptionalType::create(c10::FloatType::get()) : value.type();
 }
 
+// A range over a whole text is printed as it is in a traceback, which is how torch writes Python's own.
+jit::SourceRange source_range(const graph::SourceLocation& location) {
+  std::string text = "  File \"" + location.file + "\", line " + std::to_string(location.line);
+  if (!location.function.empty()) text += ", in " + location.function;
+  text += "\n";
+  return {std::make_shared<jit::Source>(text, location.file, location.line), 0, text.size()};
+}
+
 // One module of the tree with the class that describes it.
 struct Branch {
   jit::Module module;
@@ -60,6 +68,7 @@ class ModuleBuilder {
 
  private:
   Branch make_branch(const std::string& class_name);
+  jit::Value* member(jit::Value* owner, const std::string& name);
   jit::Value* branch_value(const std::vector<std::string>& path);
   void add_constants();
   at::Tensor stored(const graph::Constant& constant);
@@ -94,7 +103,8 @@ class ModuleBuilder {
   std::vector<Call> calls_;
 };
 
-ModuleBuilder::ModuleBuilder(const graph::Graph& graph, const BuildOptions& options) : graph_(graph), options_(options) {
+ModuleBuilder::ModuleBuilder(const graph::Graph& graph, const BuildOptions& options)
+    : graph_(graph), options_(options) {
   const std::string name = graph.name().empty() ? "Module" : graph.name();
   branches_.emplace(std::vector<std::string>{}, make_branch(name));
 }
@@ -139,12 +149,18 @@ void ModuleBuilder::add_constants() {
   }
 }
 
+jit::Value* ModuleBuilder::member(jit::Value* owner, const std::string& name) {
+  jit::Value* value = code_->insertNode(code_->createGetAttr(owner, name))->output();
+  // The printer names a variable after the member: one called `torch` would hide every operator.
+  return value->setDebugName(graph::legal_identifier(name));
+}
+
 jit::Value* ModuleBuilder::branch_value(const std::vector<std::string>& path) {
   Branch& branch = branches_.at(path);
   if (branch.value == nullptr) {
     std::vector<std::string> parent(path.begin(), path.end() - 1);
     jit::Value* above = branch_value(parent);
-    branch.value = code_->insertNode(code_->createGetAttr(above, path.back()))->output();
+    branch.value = member(above, path.back());
   }
   return branch.value;
 }
@@ -154,7 +170,7 @@ jit::Value* ModuleBuilder::tensor(const graph::Value* value) {
   if (known == nullptr) {
     const std::vector<std::string>& place = places_.at(value);
     jit::Value* owner = branch_value({place.begin(), place.end() - 1});
-    known = code_->insertNode(code_->createGetAttr(owner, place.back()))->output();
+    known = member(owner, place.back());
     dense_.insert(known);
   }
   return known;
@@ -170,12 +186,13 @@ jit::Value* ModuleBuilder::list(const std::vector<jit::Value*>& items, const c10
 jit::Value* ModuleBuilder::attribute(const char* wish, const c10::IValue& value, const c10::TypePtr& type) {
   const std::string name = names_.place(wish).back();
   branches_.at({}).module.register_attribute(name, type, value);
-  return code_->insertNode(code_->createGetAttr(branch_value({}), name))->output();
+  return member(branch_value({}), name);
 }
 
 jit::Value* ModuleBuilder::literal(const c10::IValue& value, const c10::TypePtr& type) {
   if (!value.isList()) {
-    return prints_exactly(value) ? code_->insertConstant(value) : attribute("literal", value, attribute_type(value, type));
+    return prints_exactly(value) ? code_->insertConstant(value)
+                                 : attribute("literal", value, attribute_type(value, type));
   }
   std::vector<jit::Value*> items;
   for (const c10::IValue& item : value.toListRef()) items.push_back(literal(item, c10::NumberType::get()));
@@ -209,13 +226,7 @@ jit::Value* ModuleBuilder::argument(const Attribute* attribute_, const c10::Argu
 jit::Node* ModuleBuilder::call(const c10::FunctionSchema& schema, const std::vector<jit::Value*>& inputs) {
   jit::Node* node = code_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
   for (std::size_t i = 0; i < schema.returns().size(); ++i) node->output(i)->setType(schema.returns()[i].type());
-  if (options_.source_lines && !node_->location().file.empty()) {
-    // No text of the user's file is at hand; the operator stands in for it in a traceback.
-    const std::string text = node_->qualified_name();
-    const int line = node_->location().line;
-    auto source = std::make_shared<jit::Source>(text, node_->location().file, line > 0 ? line - 1 : 0);
-    node->setSourceRange(jit::SourceRange(std::move(source), 0, text.size()));
-  }
+  if (options_.source_lines && !node_->location().file.empty()) node->setSourceRange(source_range(node_->location()));
   calls_.push_back({node_, schema.operator_name()});
   return code_->insertNode(node);
 }

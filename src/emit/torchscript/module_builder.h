@@ -16,8 +16,8 @@ struct BuildOptions {
   /// Without, parameters are empty tensors: the module prints the same source at no cost.
   bool with_tensors = true;
   bool source_lines = true;
-  /// Nodes whose literals become attributes of the module. An attribute has a declared type where a literal leaves it to
-  /// the reader, so that no other overload fits.
+  /// Nodes whose literals become attributes of the module. An attribute has a declared type where a literal leaves it
+  /// to the reader, so that no other overload fits.
   std::unordered_set<const graph::Node*> typed;
 };
 

@@ -10,19 +10,57 @@
 namespace leapp::emit {
 namespace {
 
-// Words of TorchScript's lexer (torch/csrc/jit/frontend/lexer.h), and what every module already has.
-constexpr auto kReserved = std::to_array<std::string_view>(
-    {"Ellipsis", "False",  "None", "NoneType", "True", "and",    "as",   "assert", "break",  "class",   "continue",
-     "def",      "del",    "elif", "else",     "for",  "forward", "global", "if",   "import", "in",      "is",
-     "lambda",   "not",    "or",   "pass",     "raise", "return", "training", "while", "with"});
+// Words of TorchScript's lexer (torch/csrc/jit/frontend/lexer.h), what every ScriptModule has already, and what
+// Python's wrapper of a loaded module keeps its own things in.
+constexpr auto kReserved = std::to_array<std::string_view>({"Ellipsis",
+                                                            "False",
+                                                            "None",
+                                                            "NoneType",
+                                                            "True",
+                                                            "and",
+                                                            "as",
+                                                            "assert",
+                                                            "break",
+                                                            "class",
+                                                            "continue",
+                                                            "def",
+                                                            "del",
+                                                            "elif",
+                                                            "else",
+                                                            "for",
+                                                            "forward",
+                                                            "global",
+                                                            "if",
+                                                            "import",
+                                                            "in",
+                                                            "is",
+                                                            "lambda",
+                                                            "not",
+                                                            "or",
+                                                            "pass",
+                                                            "raise",
+                                                            "return",
+                                                            "training",
+                                                            "while",
+                                                            "with",
+                                                            "_buffers",
+                                                            "_c",
+                                                            "_modules",
+                                                            "_parameters",
+                                                            "_backward_hooks",
+                                                            "_backward_pre_hooks",
+                                                            "_forward_hooks",
+                                                            "_forward_pre_hooks",
+                                                            "_state_dict_hooks",
+                                                            "_state_dict_pre_hooks"});
 
-bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 std::string legal_part(std::string_view part) {
   if (part.empty() || !std::all_of(part.begin(), part.end(), is_word)) return graph::legal_identifier(part);
-  const bool reserved = std::find(kReserved.begin(), kReserved.end(), part) != kReserved.end();
+  // A class body holds __parameters__, __buffers__ and __annotations__.
+  const bool reserved =
+      part.starts_with("__") || std::find(kReserved.begin(), kReserved.end(), part) != kReserved.end();
   return std::string(part) + (reserved ? "_" : "");
 }
 

@@ -63,7 +63,8 @@ at::Tensor to_tensor(const graph::Constant& constant) {
   if (size == 0) return at::empty(sizes, options);
   if (is_aligned(constant.data.get(), constant.type.dtype)) {
     // The const is cast away because ATen knows no read-only tensors; see the contract in the header.
-    return at::from_blob(const_cast<void*>(constant.data.get()), sizes, [keep = constant.data](void*) {}, options);
+    return at::from_blob(
+        const_cast<void*>(constant.data.get()), sizes, [keep = constant.data](void*) {}, options);
   }
   at::Tensor copy = at::empty(sizes, options);
   std::memcpy(copy.mutable_data_ptr(), constant.data.get(), size);

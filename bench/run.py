@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""`make bench`: figures of this run, ours beside the peer's (in its own environment). Machines are noisy: read ratios."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKER = ROOT / "bench" / "worker.py"
+OURS = sys.executable
+PEER = ROOT / "build" / "peer-venv" / "bin" / "python"
+
+
+def run(interpreter: str | Path, *arguments: object) -> dict[str, float]:
+    done = subprocess.run(
+        [str(interpreter), str(WORKER), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT / "build",
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        check=False,
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{interpreter} {WORKER.name} {arguments} failed:\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def cpu() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def against_peer() -> None:
+    ours, peer = run(OURS, "per_operator", 2000, 7), run(PEER, "per_operator", 200, 5)
+    print(f"\nadded cost per operator        eager {ours['eager_us']:6.2f} us")
+    print(f"  ours                     {ours['added_us']:9.2f} us")
+    print(f"  peer                     {peer['added_us']:9.2f} us   ratio {peer['added_us'] / ours['added_us']:7.1f} x")
+    ours, peer = run(OURS, "first_pass", 10), run(PEER, "first_pass", 3)
+    print(f"\nfirst pass, 3 nodes (MLP 48-512-256-128-12)    eager {ours['eager_ms']:.3f} ms")
+    print(f"  ours  added {ours['added_ms']:9.2f} ms   compile_graph {ours['compile_ms']:9.1f} ms")
+    print(
+        f"  peer  added {peer['added_ms']:9.2f} ms   compile_graph {peer['compile_ms']:9.1f} ms"
+        f"   ratio {peer['added_ms'] / ours['added_ms']:.1f} x and {peer['compile_ms'] / ours['compile_ms']:.1f} x"
+    )
+
+
+def scaling(workload: str, unit: str, sizes: list[int], repeats: int) -> None:
+    print(f"\ngrowth with {unit}: capture and compile, per {unit[:-1]}")
+    for size in sizes:
+        found = run(OURS, workload, size, repeats)
+        print(
+            f"  {size:6d}   capture {found['capture_ms']:9.1f} ms ({found['capture_ms'] / size * 1e3:7.2f} us each)"
+            f"   compile {found['compile_ms']:9.1f} ms ({found['compile_ms'] / size * 1e3:7.1f} us each)"
+        )
+
+
+def main() -> None:
+    print(f"{cpu()}, {os.cpu_count()} cores, Python {platform.python_version()}, {date.today()}")
+    against_peer()
+    scaling("scaling_operators", "operators", [1000, 2000, 5000, 10000], 3)
+    scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
+
+
+if __name__ == "__main__":
+    main()
