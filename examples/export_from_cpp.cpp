@@ -32,6 +32,6 @@ int main(int argc, char** argv) {
   for (const leapp::NodeResult& node : report.value().nodes) {
     std::printf("%s: %s\n", node.node.c_str(), node.status.c_str());
   }
-  std::printf("action[0] = %+.6f\nbundle: %s\n", action.index({0, 0}).item<double>(), report.value().folder.c_str());
+  std::printf("action[0] = %+.6f\nbundle: %s\n", action[0][0].item().toDouble(), report.value().folder.c_str());
   return report.value().validation.ok() ? 0 : 1;
 }

@@ -30,7 +30,7 @@ int run(const std::string& folder) {
     const auto outputs = policy.forward({features, hidden}).toTuple();
     hidden = outputs->elements()[1].toTensor();
     const at::Tensor target = scale.forward({outputs->elements()[0]}).toTensor();
-    std::printf("step %d: target[0] = %+.6f\n", step, target.index({0, 0}).item<double>());
+    std::printf("step %d: target[0] = %+.6f\n", step, target[0][0].item().toDouble());
   }
   return 0;
 }
