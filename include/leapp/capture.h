@@ -35,6 +35,7 @@ struct StartOptions {
   bool verbose = false;        ///< everything on the console, not only warnings and errors
   int max_cached_io = 5;       ///< re-entries whose inputs and outputs are kept as samples
   std::string python_version;  ///< for the bundle's system information; empty from C++
+  std::string torch_version;   ///< likewise; empty: the version this was built against
 };
 
 struct CompileOptions {
@@ -80,8 +81,9 @@ LEAPP_API Result<CompileReport> compile_graph(const CompileOptions& options = {}
 /// True between start() and stop().
 LEAPP_API bool is_active();
 
-/// Gives constants made from `tensor` a readable name ("actor.0.weight"). Nothing happens when not started.
-LEAPP_API void name_tensor(const at::Tensor& tensor, const std::string& name);
+/// Gives constants made from `tensor` a readable name ("actor.0.weight"). A parameter stays one in the exported module.
+/// Nothing happens when not started.
+LEAPP_API void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter = false);
 
 namespace annotate {
 

@@ -64,6 +64,11 @@ bool note_escape(const at::Tensor& tensor, const std::string& how) {
   return true;
 }
 
+void copied(const at::Tensor& source, const at::Tensor& copy) {
+  const auto session = leapp::capture::current_session();
+  if (session && !session->stopped()) session->copied(source, copy);
+}
+
 bool is_live(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
   return session && !session->stopped() && session->is_live(tensor);
@@ -86,7 +91,8 @@ NB_MODULE(_capture, m) {
       .def_rw("save_path", &leapp::StartOptions::save_path)
       .def_rw("verbose", &leapp::StartOptions::verbose)
       .def_rw("max_cached_io", &leapp::StartOptions::max_cached_io)
-      .def_rw("python_version", &leapp::StartOptions::python_version);
+      .def_rw("python_version", &leapp::StartOptions::python_version)
+      .def_rw("torch_version", &leapp::StartOptions::torch_version);
   nb::class_<leapp::CompileOptions>(m, "CompileOptions")
       .def(nb::init<>())
       .def_rw("visualize", &leapp::CompileOptions::visualize)
@@ -122,6 +128,7 @@ NB_MODULE(_capture, m) {
   m.def("hook_installed", &leapp::capture::hook_installed);
   m.def("name_tensor", &leapp::name_tensor);
   m.def("note_escape", &note_escape);
+  m.def("copied", &copied);
   m.def("is_live", &is_live);
   m.def("input_tensors", [](const std::string& node, const leapp::NamedTensors& tensors) {
     return take(leapp::annotate::input_tensors(node, tensors));

@@ -33,7 +33,8 @@ def install(patch: bool) -> None:
     _undo.append(handle.remove)
     if patch:
         for method in _ESCAPES:
-            _patch_escape(method)
+            _patch(method, functools.partial(_noticing_escape, method))
+        _patch("__deepcopy__", _noticing_copy)
     refresh()
 
 
@@ -59,22 +60,38 @@ def _name_parameters(module: torch.nn.Module, _inputs: Any) -> None:
     if module in _named:
         return
     _named.update(module.modules())
-    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-        _capture.name_tensor(tensor, name)
+    for name, tensor in module.named_parameters():
+        _capture.name_tensor(tensor, name, True)
+    for name, tensor in module.named_buffers():
+        _capture.name_tensor(tensor, name, False)
 
 
-def _patch_escape(method: str) -> None:
+def _patch(method: str, make: Callable[[Any], Any]) -> None:
+    """Replace a method of torch.Tensor by what `make` makes of it."""
     original = getattr(torch.Tensor, method)
-
-    @functools.wraps(original)
-    def noticed(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        _capture.note_escape(self, f"Tensor.{method}")
-        return original(self, *args, **kwargs)
-
     inherited = method not in vars(torch.Tensor)
-    setattr(torch.Tensor, method, noticed)
+    setattr(torch.Tensor, method, functools.wraps(original)(make(original)))
     _undo.append(
         functools.partial(delattr, torch.Tensor, method)
         if inherited
         else functools.partial(setattr, torch.Tensor, method, original)
     )
+
+
+def _noticing_escape(method: str, original: Any) -> Any:
+    def noticed(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        _capture.note_escape(self, f"Tensor.{method}")
+        return original(self, *args, **kwargs)
+
+    return noticed
+
+
+def _noticing_copy(original: Any) -> Any:
+    """deepcopy copies storages: no operator tells that the values are the same."""
+
+    def noticed(self: torch.Tensor, memo: Any) -> Any:
+        copy = original(self, memo)
+        _capture.copied(self, copy)
+        return copy
+
+    return noticed

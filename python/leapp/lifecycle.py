@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import platform
 
+import torch
+
 from leapp import _capture, front_end
 from leapp._capture import NodeResult
 from leapp.errors import LeappTypeError
@@ -23,7 +25,7 @@ def start(
     """Make ``{save_path}/{name}/`` and begin to watch every operator that runs.
 
     The console shows warnings and errors, with ``verbose`` everything; ``log.txt`` in the folder has it all. Of every
-    node the first call and the first ``max_cached_io`` further ones are kept as samples to check the exported model with.
+    node the first call and the first ``max_cached_io`` further ones are kept as samples to check the model with.
 
     >>> leapp.start("walk", save_path="/tmp")
     """
@@ -34,6 +36,7 @@ def start(
     options.verbose = bool(verbose)
     options.max_cached_io = int(max_cached_io)
     options.python_version = platform.python_version()
+    options.torch_version = torch.__version__
     front_end.remove()
     _capture.start(name, options)
     front_end.install(patch=global_patching)

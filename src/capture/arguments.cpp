@@ -62,6 +62,15 @@ bool flag(const PendingOp& op, std::initializer_list<const char*> names) {
   return false;
 }
 
+bool shape_depends_on_data(const TraceOp& op) {
+  if (!op.info->dynamic_shape() || op.info->name() == "aten::linalg_lstsq") return false;
+  if (op.info->name() != "aten::index") return true;
+  const auto& indices = op.arguments[1].list;
+  return std::any_of(indices.begin(), indices.end(), [](const ValuePtr& index) {
+    return index && (index->type.dtype == at::kBool || index->type.dtype == at::kByte);
+  });
+}
+
 ValueType type_of(const at::Tensor& tensor) {
   if (tensor.is_nested()) return {tensor.scalar_type(), {}};
   return {tensor.scalar_type(), c10::DimVector(tensor.sizes())};

@@ -42,6 +42,9 @@ ActivationId owner_of(const std::vector<TraceArgument>& arguments);
 /// Whether the first of these arguments that exists is true.
 bool flag(const PendingOp& op, std::initializer_list<const char*> names);
 
+/// By its schema's tag, less the cases in which the tag is too broad.
+bool shape_depends_on_data(const TraceOp& op);
+
 ValueType type_of(const at::Tensor& tensor);
 
 bool is_dense(const at::Tensor& tensor);

@@ -37,6 +37,8 @@ Status check_port_tensor(const std::string& node, const char* direction, const s
   if (!is_dense(tensor)) {
     return invalid_argument(fmt::format("{}: expected a dense tensor, found a {} one", where, layout_text(tensor)));
   }
+  if (tensor.is_meta())
+    return invalid_argument(where + ": expected a tensor with values, found one on the meta device");
   const auto dtype = to_dtype(tensor.scalar_type());
   if (!dtype || !is_port_dtype(*dtype)) {
     return invalid_argument(

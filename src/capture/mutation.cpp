@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "capture/arguments.h"
@@ -88,21 +90,29 @@ void Recorder::finish_copy(PendingOp& op) {
 }
 
 void Recorder::finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
-  const bool statistics = op.written.size() == 2 && op.info->writes().empty();
-  if (!statistics)
-    return op.info->writes().empty() ? finish_plain(op, outputs, false) : finish_write(op, outputs, false);
+  static const std::map<std::string_view, std::size_t> kResults = {
+      {"out", 0}, {"save_mean", 1}, {"save_invstd", 2}, {"running_mean", 3}, {"running_var", 4}};
+  const auto argument_name = [&](const PendingOp::Written& written) -> const std::string& {
+    return op.info->schema().arguments()[written.argument].name();
+  };
+  const auto is_statistic = [&](const PendingOp::Written& written) { return kResults.at(argument_name(written)) >= 3; };
+  if (!std::all_of(op.written.begin(), op.written.end(),
+                   [&](const PendingOp::Written& written) { return kResults.contains(argument_name(written)); }) ||
+      std::count_if(op.written.begin(), op.written.end(), is_statistic) != 2) {
+    return op.written.empty() ? finish_plain(op, outputs, false) : finish_write(op, outputs, false);
+  }
   static const OpInfo* const functional = op_info("aten::_native_batch_norm_legit_functional", "");
   const auto trace =
       builder_.make(functional, {pick(op, "input"), pick(op, "weight"), pick(op, "bias"), pick(op, "running_mean"),
-                                 pick(op, "running_var"), TraceArgument::of(c10::IValue(true)), pick(op, "momentum"),
-                                 pick(op, "eps")});
-  const ValueType channels = type_of(op.written[0].tensor);
-  trace->results = {{}, channels, channels, channels, channels};
-  const std::size_t bound = std::min<std::size_t>(outputs.size(), 3);
-  bind_results(op, trace, 0, outputs.slice(0, bound));
-  for (std::size_t i = 0; i < 2; ++i) {
-    const at::Tensor& tensor = op.written[i].tensor;
-    table_.write(tensor, builder_.result(trace, 3 + i, type_of(tensor)));
+                                 pick(op, "running_var"), pick(op, "training"), pick(op, "momentum"), pick(op, "eps")});
+  const ValuePtr mean = pick(op, "running_mean").tensor;
+  trace->results.assign(5, mean->type);
+  trace->results[0] = pick(op, "input").tensor->type;
+  if (op.info->writes().size() <= 2)
+    bind_results(op, trace, 0, outputs.slice(0, std::min<std::size_t>(outputs.size(), 3)));
+  for (const PendingOp::Written& written : op.written) {
+    const std::size_t index = kResults.at(argument_name(written));
+    table_.write(written.tensor, builder_.result(trace, index, type_of(written.tensor)));
   }
 }
 
@@ -127,7 +137,8 @@ void Recorder::finish_instance_norm(PendingOp& op, c10::ArrayRef<c10::IValue> ou
                                  repeated("running_mean"), repeated("running_var"),
                                  TraceArgument::of(c10::IValue(true)), pick(op, "momentum"), pick(op, "eps")});
   const ValueType wide{op.written[0].tensor.scalar_type(), {batch * channels}};
-  trace->results = {{input->type.dtype, flat}, wide, wide, wide, wide};
+  trace->results.assign(5, wide);
+  trace->results[0] = {input->type.dtype, flat};
   const ValuePtr normalised = builder_.result(trace, 0, {input->type.dtype, flat});
   bind_result(op, outputs[0].toTensor(), builder_.reshape(normalised, outputs[0].toTensor().sizes()));
   static const OpInfo* const mean = op_info("aten::mean", "dim");

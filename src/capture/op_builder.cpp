@@ -33,7 +33,7 @@ ActivationId OpBuilder::owner(const TraceOp& op) {
   ActivationId found = 0;
   for_each_operand(op, [&](const ValuePtr& value) {
     if (value->owner == 0 || value->owner == found) return;
-    if (found != 0) on_mixed_(*op.info, op.location, found, value->owner);
+    if (found != 0) on_mixed_(current_ ? *current_ : *op.info, op.location, found, value->owner);
     if (found == 0) found = value->owner;
   });
   return found;

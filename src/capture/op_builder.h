@@ -16,7 +16,11 @@ class OpBuilder {
   using MixedNodes = std::function<void(const OpInfo&, LocationId, ActivationId, ActivationId)>;
   explicit OpBuilder(MixedNodes on_mixed) : on_mixed_(std::move(on_mixed)) {}
 
-  void set_location(LocationId location) { location_ = location; }
+  /// The operator of the user's program that is being recorded.
+  void set_current(const OpInfo* info, LocationId location) {
+    current_ = info;
+    location_ = location;
+  }
   [[nodiscard]] LocationId location() const { return location_; }
 
   /// An operator whose results are made by `result`.
@@ -46,6 +50,7 @@ class OpBuilder {
   ValuePtr single(const OpInfo* info, std::vector<TraceArgument> arguments, ValueType type);
 
   MixedNodes on_mixed_;
+  const OpInfo* current_ = nullptr;
   LocationId location_ = 0;
   std::uint64_t sequence_ = 0;
 };

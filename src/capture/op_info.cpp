@@ -32,8 +32,6 @@ const std::unordered_map<std::string_view, OpClass>& classes() {
       {"aten::cpu", OpClass::kIdentity},
       {"aten::cuda", OpClass::kIdentity},
       {"aten::positive", OpClass::kIdentity},
-      {"aten::resolve_conj", OpClass::kIdentity},
-      {"aten::resolve_neg", OpClass::kIdentity},
       {"aten::pin_memory", OpClass::kIdentity},
       {"aten::_pin_memory", OpClass::kIdentity},
       {"aten::view_as", OpClass::kReshape},
@@ -61,6 +59,7 @@ const std::unordered_map<std::string_view, OpClass>& classes() {
       {"aten::copy_", OpClass::kCopy},
       {"aten::batch_norm", OpClass::kBatchNorm},
       {"aten::native_batch_norm", OpClass::kBatchNorm},
+      {"aten::_native_batch_norm_legit", OpClass::kBatchNorm},
       {"aten::cudnn_batch_norm", OpClass::kBatchNorm},
       {"aten::miopen_batch_norm", OpClass::kBatchNorm},
       {"aten::instance_norm", OpClass::kInstanceNorm},
@@ -177,7 +176,8 @@ std::optional<std::vector<int>> match_arguments(const c10::FunctionSchema& twin,
     int found = -1;
     for (std::size_t i = 0; i < original.arguments().size(); ++i) {
       const c10::Argument& given = original.arguments()[i];
-      if (given.name() == wanted.name() && *given.type() == *wanted.type()) found = static_cast<int>(i);
+      const bool both_first = i == 0 && mapping.empty();  // `self` of dropout_ is `input` of dropout
+      if ((given.name() == wanted.name() || both_first) && *given.type() == *wanted.type()) found = static_cast<int>(i);
     }
     if (found < 0 && !wanted.default_value()) return std::nullopt;
     if (found >= 0) used[static_cast<std::size_t>(found)] = true;

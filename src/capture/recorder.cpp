@@ -12,6 +12,16 @@
 #include "capture/hook.h"
 
 namespace leapp::capture {
+namespace {
+
+std::uint32_t version_of(const at::Tensor& tensor) {
+  const c10::VariableVersion& counter = tensor.unsafeGetTensorImpl()->version_counter();
+  return counter.enabled() ? counter.current_version() : 0;
+}
+
+bool contains(const auto& list, const auto* item) { return std::find(list.begin(), list.end(), item) != list.end(); }
+
+}  // namespace
 
 Recorder::Recorder(Warn warn)
     : warn_(std::move(warn)),
@@ -78,7 +88,7 @@ std::unique_ptr<PendingOp> Recorder::begin_unguarded(const OpInfo& info, c10::Ar
   std::vector<at::Tensor> released;
   {
     const auto guard = lock();
-    builder_.set_location(op->location);
+    builder_.set_current(&info, op->location);
     op->in_node = !open_.empty();
     op->in_node ? gather(*op, inputs) : gather_idle(*op, inputs);
     gather_written(*op, inputs);
@@ -101,7 +111,7 @@ bool Recorder::touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue
 void Recorder::gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   const auto add = [&](std::size_t argument) {
     for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
-      op.written.push_back({tensor, argument});
+      op.written.push_back({tensor, argument, version_of(tensor)});
       table_.about_to_write(tensor);
     });
   };
@@ -196,14 +206,17 @@ bool Recorder::is_random(const PendingOp& op) const {
 
 void Recorder::abandon(PendingOp& op) {
   const auto guard = lock();
-  for (const PendingOp::Written& written : op.written) table_.overwrite_unknown(written.tensor);
+  for (const PendingOp::Written& written : op.written) {
+    // torch checks shapes and types before it writes, and counts the write after it.
+    if (version_of(written.tensor) != written.version) table_.overwrite_unknown(written.tensor);
+  }
 }
 
 void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   std::vector<at::Tensor> released;
   try {
     const auto guard = lock();
-    builder_.set_location(op.location);
+    builder_.set_current(op.info, op.location);
     op.in_node ? finish_locked(op, outputs) : finish_idle(op, outputs);
     released = table_.take_released();
   } catch (const std::exception& failure) {
@@ -215,6 +228,7 @@ void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
 void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   const bool random = is_random(op);
   if (random && op.owner == 0) return finish_drawn(op, outputs);
+  if (is_published_whole(op, outputs)) return;
   switch (op.info->op_class()) {
     case OpClass::kIdentity:
       return finish_identity(op, outputs[0].toTensor());
@@ -254,12 +268,22 @@ void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) 
   op.written.empty() ? finish_plain(op, outputs, random) : finish_write(op, outputs, random);
 }
 
+// A view of all of a published output (v[:], view_as) is that output.
+bool Recorder::is_published_whole(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  if (op.owner != 0 || !op.written.empty() || outputs.size() != 1 || !outputs[0].isTensor()) return false;
+  const at::Tensor& output = outputs[0].toTensor();
+  if (!output.defined() || !output.has_storage()) return false;
+  if (!contains(op.input_storages, output.storage().unsafeGetStorageImpl())) return false;
+  const ValuePtr value = table_.find(output);
+  return value && value->kind == TracedKind::kPublished;
+}
+
 void Recorder::finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random) {
   const auto trace = builder_.make(op.info, std::move(op.arguments), random);
   if (op.owner != 0) {
     const std::string& node = name_of(op.owner);
     escapes_.check_arguments(op.owner, node, *trace);
-    if (op.info->dynamic_shape()) escapes_.data_dependent_shape(node, *op.info, op.location);
+    if (shape_depends_on_data(*trace)) escapes_.data_dependent_shape(node, *op.info, op.location);
     for (const c10::IValue& output : outputs) {
       if (output.isTensor() || output.isNone() || is_tensor_list(output)) continue;
       escapes_.left(node, op.info->qualified_name(), op.location);
@@ -288,9 +312,6 @@ void Recorder::bind_results(PendingOp& op, const std::shared_ptr<TraceOp>& trace
 }
 
 void Recorder::bind_result(PendingOp& op, const at::Tensor& output, ValuePtr value) {
-  const auto contains = [](const auto& list, const auto* item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
-  };
   if (contains(op.input_impls, output.unsafeGetTensorImpl())) return;
   if (value->owner != 0 && !is_dense(output)) {
     note_error(unimplemented(fmt::format("{} at {} makes a {} tensor in node '{}': only dense tensors can be exported",
@@ -318,7 +339,7 @@ void Recorder::finish_full(PendingOp& op, const at::Tensor& output) {
 void Recorder::finish_drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   const ValuePtr value =
       make_value(TracedKind::kDrawn, {}, {.node = op.info->qualified_name(), .location = op.location});
-  for (const PendingOp::Written& written : op.written) table_.write(written.tensor, value);
+  for (const PendingOp::Written& written : op.written) table_.write_constant(written.tensor, value);
   for (const c10::IValue& output : outputs) {
     for_each_tensor(output, [&](const at::Tensor& tensor) { bind_result(op, tensor, value); });
   }
@@ -347,6 +368,9 @@ void Recorder::finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   if (!op.written.empty()) return;
   for (const c10::IValue& output : outputs) {
     for_each_tensor(output, [&](const at::Tensor& tensor) {
+      const bool view = tensor.has_storage() && contains(op.input_storages, tensor.storage().unsafeGetStorageImpl());
+      const ValuePtr known = view ? table_.find(tensor) : nullptr;
+      if (known && known->kind == TracedKind::kPublished) return;
       if (const ValuePtr value = keeps(tensor) ? op.identity : glue) bind_result(op, tensor, value);
     });
   }

@@ -32,6 +32,7 @@ struct PendingOp {
   struct Written {
     at::Tensor tensor;
     std::size_t argument;
+    std::uint32_t version;  ///< before the operator ran
   };
   std::vector<Written> written;
 
@@ -97,6 +98,7 @@ class Recorder {
   void finish_write(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random);
   void finish_fill(PendingOp& op);
   void finish_copy(PendingOp& op);
+  bool is_published_whole(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_instance_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_as_strided_scatter(PendingOp& op, const at::Tensor& output);

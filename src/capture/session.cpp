@@ -108,7 +108,6 @@ Status Session::check_source(const std::string& node, const std::string& port, c
 }
 
 Status Session::check_inputs(const std::string& node, const NamedTensors& tensors) {
-  LEAPP_RETURN_IF_ERROR(check_node_name(node));
   LEAPP_RETURN_IF_ERROR(check_ports(node, "input", tensors));
   const NodeRecord* known = find(node);
   for (const auto& [name, tensor] : tensors) {
@@ -161,11 +160,13 @@ std::optional<Source> Session::source_of(const std::string& node, const std::str
 
 Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, const NamedTensors& tensors) {
   LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  LEAPP_RETURN_IF_ERROR(check_node_name(node));
+  for (const auto& [name, tensor] : tensors) LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "input", name, tensor));
   std::vector<at::Tensor> aliases;
   std::vector<at::Tensor> released;
   {
     const Unrecorded quiet;
-    for (const auto& [name, tensor] : tensors) aliases.push_back(tensor.defined() ? at::alias(tensor) : tensor);
+    for (const auto& [name, tensor] : tensors) aliases.push_back(at::alias(tensor));
   }
   const auto guard = recorder_->lock();
   LEAPP_RETURN_IF_ERROR(check_inputs(node, tensors));
@@ -314,9 +315,17 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
   return values;
 }
 
-void Session::name_tensor(const at::Tensor& tensor, const std::string& name) {
+void Session::name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
   const auto guard = recorder_->lock();
-  recorder_->table().set_name(tensor, name);
+  recorder_->table().set_name(tensor, name, parameter);
+}
+
+void Session::copied(const at::Tensor& source, const at::Tensor& copy) {
+  const auto guard = recorder_->lock();
+  const ValuePtr value = recorder_->table().find(source);
+  const bool same =
+      value && copy.defined() && source.sizes() == copy.sizes() && source.scalar_type() == copy.scalar_type();
+  if (same) recorder_->table().bind_content(copy, value);
 }
 
 void Session::note_escape(const at::Tensor& tensor, const std::string& how) { recorder_->note_escape(tensor, how); }
@@ -336,6 +345,7 @@ Status Session::stop() {
   }
   remove_hook();
   recorder_.reset();
+  heap_.reset();
   for (const auto& node : nodes_) {
     const Slice slice = slice_of(node->output_values);
     report_constants(node->name, slice, *log_);

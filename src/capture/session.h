@@ -7,9 +7,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
+#include "capture/heap.h"
 #include "capture/recorder.h"
 #include "leapp/capture.h"
 
@@ -54,7 +56,9 @@ class Session {
   Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const NamedTensors& tensors);
   Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const NamedTensors& tensors,
                                                  const OutputOptions& options);
-  void name_tensor(const at::Tensor& tensor, const std::string& name);
+  void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter);
+  /// `copy` was made from `source` without an operator (deepcopy).
+  void copied(const at::Tensor& source, const at::Tensor& copy);
   void note_escape(const at::Tensor& tensor, const std::string& how);
   [[nodiscard]] bool is_live(const at::Tensor& tensor);
 
@@ -92,6 +96,7 @@ class Session {
   std::string folder_;
   StartOptions options_;
   std::unique_ptr<Logger> log_;
+  std::optional<HeapWithoutHoles> heap_{std::in_place};
   std::shared_ptr<Recorder> recorder_;
   std::vector<std::unique_ptr<NodeRecord>> nodes_;
   std::map<std::string, OpenCall> open_;

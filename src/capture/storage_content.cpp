@@ -54,6 +54,7 @@ ValuePtr StorageContent::read(const Geometry& wanted, OpBuilder& builder, Activa
       continue;
     }
     if (fallback || !touch(layer.geometry, geometry)) continue;
+    if (layers_.size() == 1 && !is_operand(*layer.value)) return part_of(layer.value, builder);
     const ValuePtr root = join(geometry.dtype, builder);
     const std::int64_t offset = geometry.byte_offset / geometry.item_size();
     const bool whole = geometry.covers(root->type.sizes[0] * geometry.item_size()) && geometry.row_major();
@@ -99,7 +100,9 @@ void StorageContent::close(ActivationId activation, const ValuePtr& former) {
   });
   if (!inputs_only) return forget(former);
   // Nothing was written: what lay there before the node took it as input lies there still.
-  std::erase_if(layers_, [&](const Layer& layer) { return layer.value->owner == activation; });
+  layers_.erase(std::remove_if(layers_.begin(), layers_.end(),
+                               [&](const Layer& layer) { return layer.value->owner == activation; }),
+                layers_.end());
 }
 
 bool StorageContent::holds(ActivationId activation) const {
@@ -116,26 +119,30 @@ ValuePtr StorageContent::flatten(const Layer& layer, OpBuilder& builder) const {
 ValuePtr StorageContent::join(at::ScalarType dtype, OpBuilder& builder) {
   std::size_t first = 0;
   ValuePtr root;
+  ValuePtr provenance;
   for (std::size_t i = layers_.size(); i-- > 0 && !root;) {
-    if (!layers_[i].geometry.covers(bytes_)) continue;
+    if (!is_operand(*layers_[i].value)) provenance = layers_[i].value;
+    if (!is_operand(*layers_[i].value) || !layers_[i].geometry.covers(bytes_)) continue;
     root = flatten(layers_[i], builder);
     first = i + 1;
   }
-  if (!root) root = bytes_in_memory(dtype, builder);
+  if (!root) root = bytes_in_memory(dtype, provenance, builder);
   for (std::size_t i = first; i < layers_.size(); ++i) {
     const Geometry& place = layers_[i].geometry;
-    if (place.element_count() == 0) continue;
+    // What is no operand is in memory as it is.
+    if (place.element_count() == 0 || !is_operand(*layers_[i].value)) continue;
     root = builder.reinterpret(root, place.dtype);
     root = builder.as_strided_scatter(root, layers_[i].value, place.sizes, place.strides,
                                       place.byte_offset / place.item_size());
   }
   root = builder.reinterpret(root, dtype);
-  layers_.assign(1, {flat_geometry(root), root});
+  layers_.clear();
+  layers_.push_back({flat_geometry(root), root});
   return root;
 }
 
 // Every write since the range became known is a layer, so the bytes outside the layers are as they were.
-ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, OpBuilder& builder) {
+ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, OpBuilder& builder) {
   const Suppress quiet;
   at::Tensor bytes = at::zeros({bytes_}, at::TensorOptions().dtype(at::kByte).device(device_));
   for (const auto& weak : storages_) {
@@ -150,13 +157,24 @@ ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, OpBuilder& builde
   auto cell = std::make_shared<ConstantCell>();
   cell->tensor = bytes.narrow(0, 0, bytes_ / item * item).view(dtype);
   cell->by_reference = false;
+  cell->provenance = provenance;
+  cell->random = provenance && provenance->kind == TracedKind::kDrawn;
+  cell->location = builder.location();
   return builder.constant(std::move(cell));
+}
+
+// A piece of a published output is computed from it; a piece of anything else is no different from the whole.
+ValuePtr StorageContent::part_of(const ValuePtr& value, OpBuilder& builder) const {
+  if (value->kind != TracedKind::kPublished) return value;
+  return make_value(TracedKind::kGlue, {}, {.source = value, .glue_op = "a view", .location = builder.location()});
 }
 
 void StorageContent::add_storage(const c10::Storage& storage) { storages_.emplace_back(storage.getWeakStorageImpl()); }
 
 bool StorageContent::alive() {
-  std::erase_if(storages_, [](const auto& storage) { return storage.expired(); });
+  storages_.erase(
+      std::remove_if(storages_.begin(), storages_.end(), [](const auto& storage) { return storage.expired(); }),
+      storages_.end());
   return !storages_.empty();
 }
 
@@ -175,7 +193,7 @@ void StorageContent::absorb(StorageContent& other) {
     layer.geometry.byte_offset += other_shift;
     layers_.push_back(std::move(layer));
   }
-  storages_.insert(storages_.end(), other.storages_.begin(), other.storages_.end());
+  storages_.append(other.storages_.begin(), other.storages_.end());
   constants_.insert(constants_.end(), other.constants_.begin(), other.constants_.end());
   if (!former_) former_ = other.former_;
   epoch_ = std::max(epoch_, other.epoch_) + 1;

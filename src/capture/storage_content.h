@@ -3,6 +3,7 @@
 #pragma once
 
 #include <c10/core/StorageImpl.h>
+#include <c10/util/SmallVector.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include <cstdint>
@@ -80,16 +81,17 @@ class StorageContent {
   };
 
   ValuePtr join(at::ScalarType dtype, OpBuilder& builder);
+  ValuePtr part_of(const ValuePtr& value, OpBuilder& builder) const;
   ValuePtr flatten(const Layer& layer, OpBuilder& builder) const;
-  ValuePtr bytes_in_memory(at::ScalarType dtype, OpBuilder& builder);
+  ValuePtr bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, OpBuilder& builder);
 
   std::uintptr_t begin_;
   std::int64_t bytes_;
   c10::Device device_;
   std::uint64_t epoch_ = 0;
-  std::vector<Layer> layers_;
+  c10::SmallVector<Layer, 1> layers_;
   ValuePtr former_;
-  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
+  c10::SmallVector<c10::weak_intrusive_ptr<c10::StorageImpl>, 1> storages_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
 };
 

@@ -17,10 +17,6 @@ bool is_foreign(const c10::Storage& storage) {
   return !allocator || storage.data_ptr().get_deleter() != allocator->raw_deleter();
 }
 
-bool is_operand(const TracedValue& value) {
-  return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
-}
-
 }  // namespace
 
 bool TensorTable::trackable(const at::Tensor& tensor) {
@@ -85,14 +81,17 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   cell->random = provenance && provenance->kind == TracedKind::kDrawn;
   cell->location = builder_.location();
   const auto name = names_.find(tensor.unsafeGetTensorImpl());
-  if (name != names_.end()) cell->name = name->second.second;
+  if (name != names_.end()) {
+    cell->name = name->second.name;
+    cell->parameter = name->second.parameter;
+  }
   if (provenance && trackable(tensor)) content(tensor)->add_constant(cell);
   return builder_.constant(std::move(cell));
 }
 
-void TensorTable::set_name(const at::Tensor& tensor, std::string name) {
+void TensorTable::set_name(const at::Tensor& tensor, std::string name, bool parameter) {
   names_.insert_or_assign(tensor.unsafeGetTensorImpl(),
-                          std::make_pair(WeakTensor(tensor.getIntrusivePtr()), std::move(name)));
+                          Name{WeakTensor(tensor.getIntrusivePtr()), std::move(name), parameter});
 }
 
 TensorTable::Entry& TensorTable::bind(const at::Tensor& tensor, ValuePtr value,
@@ -133,6 +132,12 @@ void TensorTable::write(const at::Tensor& tensor, ValuePtr value) {
   const auto memory = content(tensor);
   memory->write(geometry_of(tensor, memory->begin()), value, builder_);
   bind(tensor, std::move(value), memory);
+}
+
+void TensorTable::write_constant(const at::Tensor& tensor, const ValuePtr& provenance) {
+  if (!trackable(tensor)) return forget(tensor);
+  const ValuePtr value = constant(tensor, provenance);
+  write(tensor, value);
 }
 
 void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
@@ -223,7 +228,7 @@ void TensorTable::sweep() {
     const auto content = item.lock();
     return !content || !content->alive();
   });
-  std::erase_if(names_, [](const auto& item) { return item.second.first.expired(); });
+  std::erase_if(names_, [](const auto& item) { return item.second.tensor.expired(); });
   next_sweep_ = std::max<std::size_t>(1024, entries_.size() * 2);
 }
 

@@ -39,6 +39,9 @@ class TensorTable {
   /// `tensor` has just been overwritten with `value`.
   void write(const at::Tensor& tensor, ValuePtr value);
 
+  /// `tensor` has just been overwritten with something that no operator can reproduce: it is a constant from now on.
+  void write_constant(const at::Tensor& tensor, const ValuePtr& provenance);
+
   /// `tensor` has just been overwritten with something unknown.
   void overwrite_unknown(const at::Tensor& tensor);
 
@@ -55,7 +58,7 @@ class TensorTable {
   void close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
 
   /// Gives constants made from this tensor a name.
-  void set_name(const at::Tensor& tensor, std::string name);
+  void set_name(const at::Tensor& tensor, std::string name, bool parameter);
 
   /// Tensors we let go of; drop them without a lock held (their owner may need Python's).
   std::vector<at::Tensor> take_released() { return std::move(released_); }
@@ -71,6 +74,11 @@ class TensorTable {
     std::shared_ptr<StorageContent> content;
     Geometry geometry;
     std::uint64_t epoch = 0;
+  };
+  struct Name {
+    WeakTensor tensor;
+    std::string name;
+    bool parameter = false;
   };
   struct Range {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
@@ -93,7 +101,7 @@ class TensorTable {
   std::unordered_map<const c10::TensorImpl*, Entry> entries_;
   std::unordered_map<const c10::StorageImpl*, Range> ranges_;
   std::vector<std::weak_ptr<StorageContent>> foreign_;  // memory that torch did not allocate
-  std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::string>> names_;
+  std::unordered_map<const c10::TensorImpl*, Name> names_;
   std::vector<at::Tensor> released_;
   std::size_t next_sweep_ = 1024;
 };

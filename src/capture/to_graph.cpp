@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "capture/arguments.h"
 #include "capture/dtypes.h"
 #include "capture/hook.h"
 #include "capture/slice.h"
@@ -148,7 +149,11 @@ class Builder {
         break;
     }
     graph::Value*& made = constants_[value->cell.get()];
-    if (!made) made = graph_.add_constant(to_constant(value->cell->tensor), value->cell->name);
+    if (!made) {
+      graph::Constant constant = to_constant(value->cell->tensor);
+      constant.parameter = value->cell->parameter;
+      made = graph_.add_constant(std::move(constant), value->cell->name);
+    }
     return made;
   }
 
@@ -189,7 +194,7 @@ class Builder {
 
   // A shape that depends on data reaches whatever has the same shape.
   void note_dynamic(const TraceOp& op) {
-    if (op.info->dynamic_shape()) dynamic_[&op] = &op;
+    if (shape_depends_on_data(op)) dynamic_[&op] = &op;
     for_each_operand(op, [&](const ValuePtr& value) {
       if (value->kind != TracedKind::kResult || !dynamic_.contains(value->op.get())) return;
       const bool same = std::any_of(op.results.begin(), op.results.end(),

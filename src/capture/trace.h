@@ -10,6 +10,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <c10/util/SmallVector.h>
 
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,7 @@ struct ConstantCell {
   std::uint64_t content_hash = 0;  ///< taken at stop()
   std::string name;                ///< "actor.0.weight", or empty
   ValuePtr provenance;             ///< what this tensor held before a node took it as a constant; usually null
+  bool parameter = false;          ///< a parameter of the module that gave it its name
   bool random = false;             ///< drawn from a random generator while the session ran
   LocationId location = 0;         ///< first use
 };
@@ -60,8 +62,8 @@ struct ValueType {
 /// An operator in functional form. Immutable once its results exist.
 struct TraceOp {
   const OpInfo* info = nullptr;
-  std::vector<TraceArgument> arguments;  ///< in the order of info->schema()
-  std::vector<ValueType> results;        ///< lists flattened
+  std::vector<TraceArgument> arguments;    ///< in the order of info->schema()
+  c10::SmallVector<ValueType, 1> results;  ///< lists flattened
   LocationId location = 0;
   std::uint64_t sequence = 0;
   bool random = false;
@@ -103,6 +105,11 @@ struct TracedValue {
   std::shared_ptr<ConstantCell> cell;  ///< kConstant
   std::unique_ptr<Origin> origin;      ///< kInput, kPublished, kGlue, kFormer, kDrawn
 };
+
+/// Whether an operator of a node can read it as it is.
+inline bool is_operand(const TracedValue& value) {
+  return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
+}
 
 /// A value of one of the kinds that have an origin.
 ValuePtr make_value(TracedKind kind, ValueType type, Origin origin);

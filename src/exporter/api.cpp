@@ -76,8 +76,8 @@ Result<CompileReport> compile_graph(const CompileOptions& options) {
   return exporter::compile(*session, options);
 }
 
-void name_tensor(const at::Tensor& tensor, const std::string& name) {
-  if (const auto session = active(); session && tensor.defined()) session->name_tensor(tensor, name);
+void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
+  if (const auto session = active(); session && tensor.defined()) session->name_tensor(tensor, name, parameter);
 }
 
 namespace annotate {

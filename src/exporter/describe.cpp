@@ -40,12 +40,13 @@ std::string operating_system() {
 
 bundle::SystemInformation system_information(const capture::Session& session) {
   const std::string& python = session.options().python_version;
+  const std::string& torch = session.options().torch_version;
   return {{"cuda version", std::nullopt},
           {"leapp config version", "1.1"},
           {"leapp version", LEAPP_VERSION},
           {"os", operating_system()},
           {"python version", python.empty() ? std::nullopt : std::optional(python)},
-          {"torch version", TORCH_VERSION}};
+          {"torch version", torch.empty() ? TORCH_VERSION : torch}};
 }
 
 void add_edge(bundle::EdgeMap& edges, const std::string& from, const std::string& to) {

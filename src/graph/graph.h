@@ -59,6 +59,7 @@ struct SourceLocation {
 struct Constant {
   TensorType type;
   std::shared_ptr<const void> data;  ///< may be null when the tensor has no elements
+  bool parameter = false;            ///< it was a parameter of a module, not a buffer or a plain tensor
   [[nodiscard]] std::size_t byte_size() const;
   [[nodiscard]] std::span<const std::byte> bytes() const;
   [[nodiscard]] bool same_content(const Constant& other) const;

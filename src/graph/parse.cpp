@@ -156,11 +156,13 @@ Status Parser::parse_definition() {
 
 Status Parser::parse_constant(std::string name) {
   const std::size_t before = in_.position();
-  if (in_.word() != "constant") {
+  const auto keyword = in_.word();
+  if (keyword != "constant" && keyword != "parameter") {
     in_.go_back(before);
     return in_.error("'constant' (a result of an operator has its type behind its name)");
   }
   Constant constant;
+  constant.parameter = keyword == "parameter";
   LEAPP_ASSIGN_OR_RETURN(constant.type, parse_type());
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, parse_bytes(constant.type));
   if (bytes.size() != constant.byte_size()) {

@@ -81,7 +81,8 @@ bool is_bare_overload(std::string_view overload) {
 
 void print_constant(const Value& value, const PrintOptions& options, std::string& text) {
   const Constant& constant = value.constant();
-  text += fmt::format("  {} = constant {} ", print_value(&value), print_type(constant.type));
+  text += fmt::format("  {} = {} {} ", print_value(&value), constant.parameter ? "parameter" : "constant",
+                      print_type(constant.type));
   const bool is_small = element_count(constant.type.shape) <= options.inline_elements;
   if (is_small) {
     if (const auto elements = print_elements(constant.type.dtype, constant.bytes())) {

@@ -25,6 +25,21 @@ def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)  # the tensors are tiny, and the machine is shared
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not session.config.getoption("--write-operators"):
+        return
+    import operator_table
+
+    results = session.config.stash.get(operator_table.RESULTS, {})
+    found: dict[str, dict[str, str]] = {"operator": {}, "write": {}}
+    for key, problem in results.items():
+        kind, name = key.split(" ", 1)
+        found[kind][name] = problem
+    if len(found["operator"]) < 490 or len(found["write"]) < 400:
+        raise pytest.UsageError("--write-operators: run both sweeps, and whole")
+    operator_table.write_page(found["operator"], found["write"])
+
+
 @pytest.fixture(autouse=True)
 def _no_session_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test inherits another's session."""

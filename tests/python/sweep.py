@@ -13,7 +13,6 @@ import leapp
 import torch
 from harness import Exported, as_ports, capture_node, cloned, difference, difference_in_bits, seed_all, snapshot
 
-
 SEED = 42  # the database's own wrappers of random operators seed with this, so the model has to start from it too
 
 
@@ -69,12 +68,17 @@ def _capture(cases: list[Case], save_path: Path) -> tuple[dict[str, list[torch.T
 
             found[case.node] = snapshot(capture_node(case.node, in_context, cloned(case.inputs)))
             problem = difference_in_bits(without[case.node], found[case.node])
-            if problem:
+            if problem and _reproducible(case, without[case.node]):
                 return {}, Failure(case.node, f"capture changed what the program computes: {problem}", silent=True)
         leapp.stop()
     except Exception as failure:
         return {}, Failure(case.node, f"capture: {type(failure).__name__}: {failure}", silent=False)
     return found, None
+
+
+def _reproducible(case: Case, result: list[torch.Tensor]) -> bool:
+    """Some LAPACK routines round differently from run to run; there is nothing to compare bits with then."""
+    return all(difference_in_bits(result, case.eager(case.inputs)) is None for _ in range(20))
 
 
 def _compare(cases: list[Case], eager: dict[str, list[torch.Tensor]], save_path: Path) -> list[Failure]:

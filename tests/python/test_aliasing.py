@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory seen from several sides. The expected numbers are formulas of the inputs, not the code under test run again."""
+"""Memory seen from several sides. What is expected are formulas of the inputs, not the code under test run again."""
 
 from __future__ import annotations
 
@@ -568,14 +568,18 @@ class WithBuffer(torch.nn.Module):
         return torch.relu(x * self.scale)
 
 
+def scaled_and_clamped(x: Tensor) -> Tensor:
+    return (x * torch.tensor([1.0, 2.0, 3.0])).clamp(min=0) + 1
+
+
 def test_script_module(check_formula: Check) -> None:
     module = torch.jit.script(WithBuffer())
-    check_formula(lambda x: module(x) + 1, lambda x: (x * torch.tensor([1.0, 2.0, 3.0])).clamp(min=0) + 1, ramp(3) - 0.5)
+    check_formula(lambda x: module(x) + 1, scaled_and_clamped, ramp(3) - 0.5)
 
 
 def test_traced_module(check_formula: Check) -> None:
     module = torch.jit.trace(WithBuffer(), torch.zeros(3))
-    check_formula(lambda x: module(x) + 1, lambda x: (x * torch.tensor([1.0, 2.0, 3.0])).clamp(min=0) + 1, ramp(3) - 0.5)
+    check_formula(lambda x: module(x) + 1, scaled_and_clamped, ramp(3) - 0.5)
 
 
 def test_frozen_script_module_runs_often(check_formula: Check) -> None:
@@ -583,14 +587,14 @@ def test_frozen_script_module_runs_often(check_formula: Check) -> None:
     module = torch.jit.freeze(torch.jit.script(WithBuffer()).eval())
     for _ in range(4):
         module(torch.ones(3))
-    check_formula(lambda x: module(x) + 1, lambda x: (x * torch.tensor([1.0, 2.0, 3.0])).clamp(min=0) + 1, ramp(3) - 0.5)
+    check_formula(lambda x: module(x) + 1, scaled_and_clamped, ramp(3) - 0.5)
 
 
 @pytest.mark.filterwarnings("ignore")  # the compiler's own
 def test_compiled_module_runs_eagerly(check_formula: Check) -> None:
     module = torch.compile(WithBuffer(), backend="eager")
     module(torch.ones(3))  # compiled before the session
-    check_formula(lambda x: module(x) + 1, lambda x: (x * torch.tensor([1.0, 2.0, 3.0])).clamp(min=0) + 1, ramp(3) - 0.5)
+    check_formula(lambda x: module(x) + 1, scaled_and_clamped, ramp(3) - 0.5)
 
 
 def test_checkpoint(check_formula: Check) -> None:

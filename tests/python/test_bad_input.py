@@ -148,8 +148,15 @@ def sparse_output() -> None:
 ROWS = [
     Row("output of a node never opened", lambda: close_node(y=torch.ones(2)), RuntimeError, ("'n'", "input_tensors")),
     Row("closed twice", twice_closed, RuntimeError, ("'n'", "not open")),
-    Row("output is a plain tensor", output_of_a_plain_tensor, (RuntimeError, ValueError), ("'y'", "'n'", "static_outputs")),
-    Row("output of constants", output_of_a_constant_result, (RuntimeError, ValueError), ("'y'", "'n'", "static_outputs")),
+    Row(
+        "output is a plain tensor",
+        output_of_a_plain_tensor,
+        (RuntimeError, ValueError),
+        ("'y'", "'n'", "static_outputs"),
+    ),
+    Row(
+        "output of constants", output_of_a_constant_result, (RuntimeError, ValueError), ("'y'", "'n'", "static_outputs")
+    ),
     Row("output of another node", output_of_another_node, RuntimeError, ("'y'", "'first'", "'second'")),
     Row("input live in another node", input_of_an_open_node, RuntimeError, ("'x'", "'first'", "'second'")),
     Row("no outputs", no_outputs, ValueError, ("'n'", "output")),
@@ -186,7 +193,9 @@ def test_wrong_call(row: Row, session: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("row", [row for row in ROWS if "bare" in row.name or row.name == "None in"], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if "bare" in row.name or row.name == "None in"], ids=lambda row: row.name
+)
 def test_wrong_payload_also_when_not_started(row: Row) -> None:
     assert_raises(row.call, row.kinds, row.words)
 
@@ -272,7 +281,9 @@ def test_interleaved_nodes_that_do_not_mix_are_fine(session: Path) -> None:
     leapp.stop()
     assert all(leapp.compile_graph().values())
     for name, factor in (("first", 2.0), ("second", 3.0)):
-        assert_same([torch.tensor([factor * 5 + 1])], [torch.jit.load(str(session / f"{name}.pt"))(torch.tensor([5.0]))])
+        assert_same(
+            [torch.tensor([factor * 5 + 1])], [torch.jit.load(str(session / f"{name}.pt"))(torch.tensor([5.0]))]
+        )
 
 
 # ---- start, stop, compile --------------------------------------------------------------------------------------------
@@ -423,8 +434,18 @@ def fewer_inputs() -> object:
 
 
 REENTRIES = [
-    Row("input shape", lambda: open_node("n", a=torch.ones(3, 3), b=torch.ones(1)), ValueError, ("'a'", "'n'", "2, 3", "3, 3")),
-    Row("input dtype", lambda: open_node("n", a=torch.ones(2, 3).int(), b=torch.ones(1)), ValueError, ("'a'", "float32", "int32")),
+    Row(
+        "input shape",
+        lambda: open_node("n", a=torch.ones(3, 3), b=torch.ones(1)),
+        ValueError,
+        ("'a'", "'n'", "2, 3", "3, 3"),
+    ),
+    Row(
+        "input dtype",
+        lambda: open_node("n", a=torch.ones(2, 3).int(), b=torch.ones(1)),
+        ValueError,
+        ("'a'", "float32", "int32"),
+    ),
     Row("input name", lambda: open_node("n", other=torch.ones(2, 3)), ValueError, ("'other'", "'n'")),
     Row("fewer inputs", fewer_inputs, ValueError, ("'b'", "'n'")),
     Row("fewer outputs", outputs(z=None), ValueError, ("'n'", "outputs")),

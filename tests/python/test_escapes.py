@@ -75,17 +75,17 @@ def math_function(x: Tensor) -> Tensor:
 
 
 def format_scalar(x: Tensor) -> Tensor:
-    f"{x.sum()}"  # here
+    _ = f"{x.sum()}"  # here
     return x * 2
 
 
 def format_scalar_with_digits(x: Tensor) -> Tensor:
-    f"{x.sum():.3f}"  # here
+    _ = f"{x.sum():.3f}"  # here
     return x * 2
 
 
 def format_vector(x: Tensor) -> Tensor:
-    f"{x}"  # here
+    _ = f"{x}"  # here
     return x * 2
 
 
@@ -216,7 +216,9 @@ def returns_as_size(x: Tensor) -> Tensor:
     return x.sum().expand(number) * 2  # used
 
 
-@pytest.mark.parametrize("fn", [returns_as_scalar, returns_in_a_new_tensor, returns_as_size], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize(
+    "fn", [returns_as_scalar, returns_in_a_new_tensor, returns_as_size], ids=lambda fn: fn.__name__
+)
 def test_a_number_that_comes_back_is_reported_with_both_lines(
     fn: Callable[[Tensor], Tensor], export: Callable[..., Exported]
 ) -> None:

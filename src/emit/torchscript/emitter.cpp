@@ -8,6 +8,7 @@
 #include <exception>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -24,55 +25,86 @@ std::string save(const jit::Module& module) {
   return std::move(stream).str();
 }
 
-// The operators a loaded module calls, in order. A file holds source text: overloads are chosen anew by who loads it.
-std::vector<c10::OperatorName> loaded_calls(const std::string& bytes) {
-  std::istringstream stream(bytes);
-  const jit::Module module = jit::load(stream);
-  std::vector<c10::OperatorName> names;
-  for (const jit::Node* node : module.get_method("forward").graph()->nodes()) {
-    if (node->kind().is_prim() || node->kind().is_attr()) continue;
-    const c10::FunctionSchema* schema = node->maybeSchema();
-    names.push_back(schema == nullptr ? c10::OperatorName(node->kind().toQualString(), "") : schema->operator_name());
+// Whether two overloads of one operator (under any of its names) are the same function of these arguments: they differ
+// at most in which type an optional has that is None.
+bool same_function(const c10::FunctionSchema& meant, const jit::Node& found) {
+  const c10::FunctionSchema& schema = found.schema();
+  if (schema.arguments().size() != meant.arguments().size()) return false;
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    const c10::Argument& here = schema.arguments()[i];
+    const c10::Argument& there = meant.arguments()[i];
+    if (*here.type() == *there.type()) continue;
+    const bool optional =
+        here.type()->kind() == c10::TypeKind::OptionalType && there.type()->kind() == c10::TypeKind::OptionalType;
+    if (!optional || here.name() != there.name() || !found.input(i)->mustBeNone()) return false;
   }
-  return names;
+  return true;
 }
 
+bool is_as_meant(const Call& meant, const jit::Node& found) {
+  const c10::FunctionSchema* schema = found.maybeSchema();
+  if (schema == nullptr || schema == meant.schema) return schema != nullptr;
+  return found.kind() == meant.kind && same_function(*meant.schema, found);
+}
+
+std::string name_of(const jit::Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema == nullptr ? node.kind().toQualString() : c10::toString(schema->operator_name());
+}
+
+// Calls that load as something else. A file holds source text: overloads are chosen anew by who loads it.
 struct Difference {
-  std::vector<std::size_t> calls;
-  std::string message;
+  std::vector<const graph::Node*> nodes;
+  std::string message;      // about the first
+  bool unreadable = false;  // the file does not load at all; no node is to blame more than others
 };
 
-// nullopt when the loaded module calls what was meant.
-std::optional<Difference> compare(const BuiltModule& built, const std::string& bytes) {
+Difference compare(const BuiltModule& built, const jit::Module& loaded) {
   Difference difference;
-  std::vector<c10::OperatorName> loaded;
-  try {
-    loaded = loaded_calls(bytes);
-  } catch (const c10::Error& error) {
-    difference.message = error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    difference.message = error.what();
+  const auto note = [&](const Call& call, const std::string& message) {
+    if (difference.nodes.empty()) difference.message = message;
+    difference.nodes.push_back(call.node);
+  };
+  auto call = built.calls.begin();
+  const auto code = loaded.get_method("forward").graph();
+  for (const jit::Node* node : code->nodes()) {
+    if (!is_operator(*node)) continue;
+    if (call == built.calls.end()) {
+      TORCH_CHECK(!built.calls.empty(), "loads with ", name_of(*node));
+      note(built.calls.back(), "loads followed by " + name_of(*node));
+      break;
+    }
+    if (!is_as_meant(*call, *node)) note(*call, "loads as " + name_of(*node));
+    ++call;
   }
-  if (loaded.size() != built.calls.size()) {
-    for (std::size_t i = 0; i < built.calls.size(); ++i) difference.calls.push_back(i);
+  for (; call != built.calls.end(); ++call) note(*call, "is gone when loaded");
+  return difference;
+}
+
+Difference reload(const BuiltModule& built) {
+  std::istringstream stream(save(built.module));
+  std::optional<jit::Module> loaded;
+  try {
+    loaded = jit::load(stream, std::nullopt, /*load_debug_files=*/false);
+  } catch (const std::exception& error) {
+    Difference difference{{}, reason(error), /*unreadable=*/true};
+    for (const Call& call : built.calls) difference.nodes.push_back(call.node);
     return difference;
   }
-  for (std::size_t i = 0; i < loaded.size(); ++i) {
-    if (loaded[i] == built.calls[i].name) continue;
-    difference.calls.push_back(i);
-    if (difference.message.empty()) difference.message = "loads as " + c10::toString(loaded[i]);
-  }
-  return difference.calls.empty() ? std::nullopt : std::make_optional(std::move(difference));
+  return compare(built, *loaded);
 }
 
 // Makes sure that a reader of the file finds the overloads that were meant; says in `options` how to write it so.
 void settle_overloads(const graph::Graph& graph, BuildOptions& options) {
   for (int attempt = 0;; ++attempt) {
     const BuiltModule built = build_module(graph, options);
-    const auto difference = compare(built, save(built.module));
-    if (!difference) return;
-    if (attempt == 2) throw NodeError(*built.calls[difference->calls.front()].node, difference->message);
-    for (const std::size_t call : difference->calls) options.typed.insert(built.calls[call].node);
+    const Difference difference = reload(built);
+    if (difference.nodes.empty() && !difference.unreadable) return;
+    if (attempt == 2 && difference.unreadable) {
+      throw std::runtime_error("TorchScript cannot read what it wrote: " + difference.message);
+    }
+    if (attempt == 2) throw NodeError(*difference.nodes.front(), difference.message);
+    options.typed.insert(difference.nodes.begin(), difference.nodes.end());
   }
 }
 
@@ -80,16 +112,15 @@ void settle_overloads(const graph::Graph& graph, BuildOptions& options) {
 
 Result<std::string> emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options) try {
   if (graph.outputs().empty()) return invalid_argument("graph '" + graph.name() + "': expected at least one output");
-  BuildOptions build{.with_tensors = false, .source_lines = options.source_lines, .typed = {}};
+  BuildOptions build{.with_tensors = false, .source_lines = false, .typed = {}};
   settle_overloads(graph, build);
   build.with_tensors = true;
+  build.source_lines = options.source_lines;
   return save(build_module(graph, build).module);
 } catch (const NodeError& error) {
   return unimplemented(error.what());
-} catch (const c10::Error& error) {
-  return internal_error("graph '" + graph.name() + "': " + error.what_without_backtrace());
 } catch (const std::exception& error) {
-  return internal_error("graph '" + graph.name() + "': " + error.what());
+  return internal_error("graph '" + graph.name() + "': " + reason(error));
 }
 
 }  // namespace leapp::emit

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/torchscript/module_builder.h"
 
+#include <c10/util/Type.h>
 #include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/normalize_ops.h>
 
 #include <cmath>
 #include <limits>
@@ -24,6 +26,7 @@ namespace jit = torch::jit;
 using graph::Attribute;
 
 constexpr std::int64_t kContiguousFormat = 0;
+constexpr std::size_t kDeepestExpression = 16;
 
 // What torch's printer writes, its reader reads back as the same value of the same type.
 bool prints_exactly(const c10::IValue& value) {
@@ -45,14 +48,6 @@ c10::TypePtr attribute_type(const c10::IValue& value, const c10::TypePtr& formal
   // Attributes cannot be declared as numbers of any kind.
   if (!is_number(*formal)) return formal;
   return value.isNone() ? c10::OptionalType::create(c10::FloatType::get()) : value.type();
-}
-
-// A range over a whole text is printed as it is in a traceback, which is how torch writes Python's own.
-jit::SourceRange source_range(const graph::SourceLocation& location) {
-  std::string text = "  File \"" + location.file + "\", line " + std::to_string(location.line);
-  if (!location.function.empty()) text += ", in " + location.function;
-  text += "\n";
-  return {std::make_shared<jit::Source>(text, location.file, location.line), 0, text.size()};
 }
 
 // One module of the tree with the class that describes it.
@@ -84,6 +79,8 @@ class ModuleBuilder {
   jit::Value* tensor(const graph::Value* value);
   jit::Node* call(const c10::FunctionSchema& schema, const std::vector<jit::Value*>& inputs);
   jit::Value* call(const char* name, const std::vector<jit::Value*>& inputs);
+  jit::SourceRange source_range(const graph::SourceLocation& location);
+  void normalise();
   jit::Value* dense(jit::Value* value, bool at_offset_zero);
   jit::Value* reinterpret(const graph::Value* self, const graph::TensorType& type);
   void settle_layout(const c10::FunctionSchema& schema, std::vector<jit::Value*>& inputs);
@@ -99,7 +96,8 @@ class ModuleBuilder {
   std::unordered_map<const graph::Value*, std::vector<std::string>> places_;
   std::unordered_map<const graph::Value*, jit::Value*> values_;
   std::unordered_set<const jit::Value*> dense_;  // row-major, starting where the storage does
-  const graph::Node* node_ = nullptr;            // the one being added
+  std::map<std::tuple<std::string, int, std::string>, std::shared_ptr<jit::Source>> sources_;
+  const graph::Node* node_ = nullptr;  // the one being added
   std::vector<Call> calls_;
 };
 
@@ -144,7 +142,7 @@ void ModuleBuilder::add_constants() {
     }
     const at::Tensor tensor = stored(value->constant());
     const bool floating = tensor.is_floating_point() || tensor.is_complex();
-    const bool is_parameter = floating && !graph::is_automatic_name(value->name());
+    const bool is_parameter = floating && value->constant().parameter;
     branches_.at(path).module.register_parameter(name, tensor, !is_parameter);
   }
 }
@@ -227,8 +225,31 @@ jit::Node* ModuleBuilder::call(const c10::FunctionSchema& schema, const std::vec
   jit::Node* node = code_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
   for (std::size_t i = 0; i < schema.returns().size(); ++i) node->output(i)->setType(schema.returns()[i].type());
   if (options_.source_lines && !node_->location().file.empty()) node->setSourceRange(source_range(node_->location()));
-  calls_.push_back({node_, schema.operator_name()});
+  // The printer nests what is used once and has no name, and recurses as deep. This name it prints as its own.
+  if (calls_.size() % kDeepestExpression == 0) node->output(0)->setDebugName("_." + std::to_string(calls_.size()));
+  calls_.push_back({node_, &schema, node->kind()});
   return code_->insertNode(node);
+}
+
+// A range over a whole text is printed as it is in a traceback, which is how torch writes Python's own.
+jit::SourceRange ModuleBuilder::source_range(const graph::SourceLocation& location) {
+  std::shared_ptr<jit::Source>& source = sources_[{location.file, location.line, location.function}];
+  if (source == nullptr) {
+    std::string text = "  File \"" + location.file + "\", line " + std::to_string(location.line);
+    if (!location.function.empty()) text += ", in " + location.function;
+    source = std::make_shared<jit::Source>(text + "\n", location.file, location.line);
+  }
+  return {source, 0, source->size()};
+}
+
+// Who reads the file puts one name for all aliases of an operator, and swaps the operands of rsub: so do we, with the
+// same function.
+void ModuleBuilder::normalise() {
+  jit::NormalizeOps(code_);
+  auto call = calls_.begin();
+  for (const jit::Node* node : code_->nodes()) {
+    if (is_operator(*node)) (call++)->kind = node->kind();
+  }
 }
 
 jit::Value* ModuleBuilder::call(const char* name, const std::vector<jit::Value*>& inputs) {
@@ -351,11 +372,14 @@ BuiltModule ModuleBuilder::build() {
   for (const auto& node : graph_.nodes()) {
     try {
       add_node(*node);
-    } catch (const c10::Error& error) {
-      throw NodeError(*node, error.what_without_backtrace());
+    } catch (const NodeError&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw NodeError(*node, reason(error));
     }
   }
   add_outputs();
+  normalise();
   root.type()->addMethod(unit_->create_function(c10::QualifiedName(*root.type()->name(), "forward"), code_));
   return {root, std::move(calls_)};
 }
@@ -368,6 +392,14 @@ std::string describe(const graph::Node& node) {
 }
 
 }  // namespace
+
+bool is_operator(const jit::Node& node) { return !node.kind().is_prim() && !node.kind().is_attr(); }
+
+std::string reason(const std::exception& error) {
+  const auto* torch = dynamic_cast<const c10::Error*>(&error);
+  std::string text = torch == nullptr ? error.what() : torch->what_without_backtrace();
+  return text.empty() ? c10::demangle(typeid(error).name()) + " without a message" : text;
+}
 
 NodeError::NodeError(const graph::Node& node, const std::string& message)
     : std::runtime_error(describe(node) + ": " + message) {}

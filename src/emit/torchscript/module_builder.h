@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ATen/core/operator_name.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/interned_strings.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <exception>
+#include <stdexcept>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -21,10 +25,11 @@ struct BuildOptions {
   std::unordered_set<const graph::Node*> typed;
 };
 
-/// One operator of the module's forward, in order. `node` is what it stands for.
+/// One operator of the module's forward, in order.
 struct Call {
-  const graph::Node* node = nullptr;
-  c10::OperatorName name;
+  const graph::Node* node = nullptr;            ///< what it stands for
+  const c10::FunctionSchema* schema = nullptr;  ///< the overload that was meant
+  c10::Symbol kind;                             ///< the name it has in the module; another than meant for an alias
 };
 
 struct BuiltModule {
@@ -34,6 +39,12 @@ struct BuiltModule {
 
 /// A module in a compilation unit of its own whose forward is the graph. Throws NodeError and c10::Error.
 [[nodiscard]] BuiltModule build_module(const graph::Graph& graph, const BuildOptions& options);
+
+/// Whether the node is what a Call stands for: neither a constant, a list, a tuple nor a member of the module.
+[[nodiscard]] bool is_operator(const torch::jit::Node& node);
+
+/// What an exception says, without torch's backtrace; its type where it says nothing.
+[[nodiscard]] std::string reason(const std::exception& error);
 
 /// A node that cannot be said in TorchScript; the message names it and the user's line.
 class NodeError : public std::runtime_error {
