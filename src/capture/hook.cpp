@@ -26,6 +26,7 @@ struct Context : at::ObserverContext {
   std::shared_ptr<Recorder> recorder;
   std::unique_ptr<PendingOp> op;
   int exceptions = 0;
+  bool outermost = false;
 };
 
 // Function transforms hand wrappers to the outer record, and autocast hides its casts in it: the operators they
@@ -52,14 +53,16 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
   const auto inputs = record.inputs();
   if (inputs.size() >= count) context->op = context->recorder->begin(*info, inputs.slice(inputs.size() - count));
   context->exceptions = std::uncaught_exceptions();
-  t_inside = true;
+  // What another library's operator calls is recorded in its place: a plain torch cannot load the operator itself.
+  context->outermost = info->is_torchs_own();
+  t_inside = context->outermost;
   return context;
 }
 
 void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
   if (!base) return;
   auto* context = static_cast<Context*>(base);
-  t_inside = false;
+  if (context->outermost) t_inside = false;
   if (!context->op) return;
   if (std::uncaught_exceptions() > context->exceptions) {
     context->recorder->abandon(*context->op);
@@ -68,7 +71,9 @@ void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
   const std::size_t count = context->op->info->schema().returns().size();
   const std::vector<c10::IValue>& outputs = record.outputs();
   if (outputs.size() < count) return context->recorder->abandon(*context->op);
-  context->recorder->finish(*context->op, c10::ArrayRef<c10::IValue>(outputs).slice(outputs.size() - count));
+  const auto results = c10::ArrayRef<c10::IValue>(outputs).slice(outputs.size() - count);
+  if (!context->outermost && context->recorder->explained(*context->op, results)) return;
+  context->recorder->finish(*context->op, results);
 }
 
 }  // namespace

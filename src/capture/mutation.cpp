@@ -56,6 +56,8 @@ void Recorder::finish_write(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, b
     if (known) type.dtype = (*types)[index];
     ValuePtr value = builder_.result(trace, index, std::move(type));
     value = known ? builder_.cast(value, tensor.scalar_type()) : builder_.cast_always(value, tensor.scalar_type());
+    // A functional form may return a lazily conjugated result where memory holds the conjugate itself.
+    if (c10::isComplexType(tensor.scalar_type())) value = builder_.unary("aten::resolve_conj", value);
     table_.write(tensor, std::move(value));
   }
 }

@@ -5,6 +5,7 @@
 #include <ATen/core/enum_tag.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <shared_mutex>
@@ -211,6 +212,10 @@ OpInfo::OpInfo(c10::OperatorHandle handle) : handle_(handle), schema_(handle_.sc
     }
     return_aliases_.push_back(written);
   }
+  static constexpr std::array<std::string_view, 8> kOwn = {
+      "aten::", "prims::", "prim::", "quantized::", "mkldnn::", "inductor::", "profiler::", "static_runtime::"};
+  torchs_own_ =
+      std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
   random_ = handle_.hasTag(at::Tag::nondeterministic_seeded);
   dynamic_shape_ = handle_.hasTag(at::Tag::dynamic_output_shape);
   inplace_view_ = handle_.hasTag(at::Tag::inplace_view);

@@ -57,6 +57,8 @@ class OpInfo {
   [[nodiscard]] bool inplace_view() const { return inplace_view_; }
   [[nodiscard]] bool composite() const { return composite_; }
   [[nodiscard]] bool returns_tensor() const { return returns_tensor_; }
+  /// Every PyTorch has it.
+  [[nodiscard]] bool is_torchs_own() const { return torchs_own_; }
   [[nodiscard]] bool has_autocast_kernel(c10::DeviceType device) const;
 
   /// REQUIRES: !writes().empty(). Null op: there is none.
@@ -79,6 +81,7 @@ class OpInfo {
   bool inplace_view_ = false;
   bool composite_ = false;
   bool returns_tensor_ = false;
+  bool torchs_own_ = true;
   mutable std::optional<FunctionalTwin> twin_;  // found on first use, under the session's lock
 };
 

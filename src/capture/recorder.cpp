@@ -119,7 +119,11 @@ void Recorder::gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> in
   const bool hidden = op.info->op_class() == OpClass::kBatchNorm || op.info->op_class() == OpClass::kInstanceNorm;
   if (!hidden || !flag(op, {"training", "train", "use_input_stats"})) return;
   for (const char* name : {"running_mean", "running_var"}) {
-    if (const int position = op.info->argument(name); position >= 0) add(static_cast<std::size_t>(position));
+    const int position = op.info->argument(name);
+    const auto& stated = op.info->writes();
+    if (position < 0 || std::find(stated.begin(), stated.end(), static_cast<std::size_t>(position)) != stated.end())
+      continue;
+    add(static_cast<std::size_t>(position));
   }
 }
 
@@ -202,6 +206,22 @@ bool Recorder::is_random(const PendingOp& op) const {
     if (value.isDouble() && value.toDouble() == 0.0) return false;
   }
   return true;
+}
+
+bool Recorder::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  const auto guard = lock();
+  if (op.owner == 0) return true;
+  bool all_live = true;
+  const auto check = [&](const at::Tensor& tensor) {
+    const ValuePtr value = table_.find(tensor, op.owner);
+    all_live = all_live && value && value->owner == op.owner;
+  };
+  for (const c10::IValue& output : outputs) for_each_tensor(output, check);
+  for (const PendingOp::Written& written : op.written) check(written.tensor);
+  if (all_live) return true;
+  warn_(fmt::format("{}: the model of node '{}' needs the library that provides {} to run", location_text(op.location),
+                    name_of(op.owner), op.info->qualified_name()));
+  return false;
 }
 
 void Recorder::abandon(PendingOp& op) {

@@ -54,6 +54,9 @@ class Recorder {
   std::unique_ptr<PendingOp> begin(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
   /// After it has run. Never throws.
   void finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  /// Whether the operators that `op` called account for all its live results. If not, it computes on its own and must
+  /// be recorded itself.
+  bool explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   /// It threw.
   void abandon(PendingOp& op);
 

@@ -84,16 +84,13 @@ class Exported:
     node: str
     names: list[str]  # of all the inputs that were announced
     eager: list[torch.Tensor]  # what the program computed under capture
+    yaml: dict[str, Any]  # what the bundle says
     module: torch.jit.ScriptModule = field(init=False)
     inputs: list[str] = field(init=False)  # of the inputs the model kept
 
     def __post_init__(self) -> None:
         self.inputs = [port["name"] for port in self.yaml["models"][self.node]["inputs"]]
         self.module = torch.jit.load(str(self.folder / f"{self.node}.pt"))
-
-    @property
-    def yaml(self) -> dict[str, Any]:
-        return read_yaml(self.folder)
 
     @property
     def log(self) -> str:
@@ -148,7 +145,8 @@ def export(fn: Function, *inputs: torch.Tensor, save_path: Path, name: str = "gr
     assert problem is None, f"capture changed what the program computes: {problem}"
     results = leapp.compile_graph(validate=True, strict=True)
     assert results["node"].status == "passed", results["node"].message
-    return Exported(Path(save_path) / name, "node", [f"x{i}" for i in range(len(inputs))], eager)
+    folder = Path(save_path) / name
+    return Exported(folder, "node", [f"x{i}" for i in range(len(inputs))], eager, read_yaml(folder))
 
 
 def check(fn: Function, make_inputs: Function, seeds: Iterable[int] = (1, 2), *, save_path: Path) -> Exported:

@@ -44,12 +44,18 @@ OPERATORS: dict[str, str] = {
 # An in-place variant is written `add_`, an out= variant `add.out`.
 WRITES: dict[str, str] = {
     "bernoulli.out": RANDOM_ORDER,
+    "cauchy_": RANDOM_ORDER,
+    "exponential_": RANDOM_ORDER,
+    "geometric_": RANDOM_ORDER,
+    "log_normal_": RANDOM_ORDER,
     "masked_select.out": DATA_SHAPE,
     "narrow_copy.out": TORCH_STRIDES,
     "nn.functional.avg_pool3d.out": TORCH_STRIDES,
     "nn.functional.gelu.out": TORCH_STRIDES,
     "nonzero.out": DATA_SHAPE,
+    "normal.in_place_": RANDOM_ORDER,
     "normal.out": RANDOM_ORDER,
+    "uniform_": RANDOM_ORDER,
 }
 
 _SECTIONS = {"operators": "## Operators that do not export", "writes": "## Writes that do not export"}

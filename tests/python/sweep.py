@@ -11,7 +11,17 @@ from typing import Any
 
 import leapp
 import torch
-from harness import Exported, as_ports, capture_node, cloned, difference, difference_in_bits, seed_all, snapshot
+from harness import (
+    Exported,
+    as_ports,
+    capture_node,
+    cloned,
+    difference,
+    difference_in_bits,
+    read_yaml,
+    seed_all,
+    snapshot,
+)
 
 SEED = 42  # the database's own wrappers of random operators seed with this, so the model has to start from it too
 
@@ -89,9 +99,13 @@ def _compare(cases: list[Case], eager: dict[str, list[torch.Tensor]], save_path:
             return [Failure(cases[0].node, f"compile: {type(failure).__name__}: {failure}", silent=False)]
         return [problem for case in cases for problem in run([case], save_path)]
     failures = []
+    folder = save_path / "sweep"
+    bundle = read_yaml(folder)
     for case in cases:
+        names = [f"x{i}" for i in range(len(case.inputs))]
         try:
-            problem = _compare_one(case, results[case.node], eager[case.node], save_path / "sweep")
+            exported = Exported(folder, case.node, names, eager[case.node], bundle)
+            problem = _compare_one(case, results[case.node], exported)
         except Exception as failure:
             failures.append(Failure(case.node, f"the model: {type(failure).__name__}: {failure}", silent=False))
             continue
@@ -100,11 +114,10 @@ def _compare(cases: list[Case], eager: dict[str, list[torch.Tensor]], save_path:
     return failures
 
 
-def _compare_one(case: Case, result: Any, eager: list[torch.Tensor], folder: Path) -> Failure | None:
+def _compare_one(case: Case, result: Any, exported: Exported) -> Failure | None:
     # An output that is NaN fails its node, as it should; here it is enough that the model gives NaN as well.
-    if not result and not any(output.isnan().any() for output in eager):
+    if not result and not any(output.isnan().any() for output in exported.eager):
         return Failure(case.node, f"validation: {result.status}: {result.message}", silent=False)
-    exported = Exported(folder, case.node, [f"x{i}" for i in range(len(case.inputs))], eager)
     expected = case.eager(case.fresh)
     seed_all(SEED)
     problem = difference(expected, exported(*cloned(case.fresh)))

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/ScalarOps.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -227,6 +228,93 @@ TEST(Torchscript, LayoutOfInputsDoesNotShow) {
     expect_same(run_op("aten::view_as_complex(self=%x)", "complex64[5]", pairs),
                 at::view_as_complex(pairs.clone(at::MemoryFormat::Contiguous)));
   }
+}
+
+// The reader of a file has one name for all of these.
+TEST(Torchscript, AliasesOfOperators) {
+  const at::Tensor x = floats(), square = at::eye(3) * 0.5;
+  expect_same(run_op("aten::true_divide.Tensor(self=%x, other=2)", "float32[2,3]", ints()), ints() / 2);
+  expect_same(run_op("aten::divide.Tensor(self=%x, other=%x)", "float32[2,3]", x), x / x);
+  expect_same(run_op("aten::divide.Tensor_mode(self=%x, other=2, rounding_mode=\"floor\")", "float32[2,3]", x),
+              at::div(x, 2, "floor"));
+  expect_same(run_op("aten::matrix_exp(self=%x)", "float32[3,3]", square), at::matrix_exp(square));
+  expect_same(run_op("aten::special_polygamma(n=1, self=%x)", "float32[2,3]", x), at::polygamma(1, x));
+  expect_same(run_op("aten::swapdims(self=%x, dim0=0, dim1=1)", "float32[3,2]", x), x.t());
+  expect_same(run_op("aten::moveaxis.int(self=%x, source=0, destination=1)", "float32[3,2]", x), x.t());
+  expect_same(run_op("aten::clip(self=%x, min=0, max=1)", "float32[2,3]", x), x.clamp(0, 1));
+}
+
+TEST(Torchscript, ReversedSubtraction) {
+  const at::Tensor x = floats(), other = at::tensor({4.0, 5.0, 6.0}, at::kFloat);
+  expect_same(run("graph g(%x: float32[2,3], %o: float32[3]) {\n"
+                  "%0: float32[2,3] = aten::rsub.Tensor(self=%x, other=%o, alpha=2)\nreturn (y=%0)\n}",
+                  {x, other})[0],
+              other - 2 * x);
+  expect_same(run_op("aten::rsub.Tensor(self=%x, other=3, alpha=2)", "float32[2,3]", x), 3 - 2 * x);
+  expect_same(run_op("aten::rsub.Tensor(self=3, other=%x, alpha=2)", "float32[2,3]", x), x - 6);
+  expect_same(run_op("aten::rsub.Scalar(self=%x, other=1.5, alpha=1)", "float32[2,3]", ints()), 1.5 - ints());
+}
+
+TEST(Torchscript, NoneFitsSeveralOverloads) {
+  const at::Tensor x = floats();
+  for (const std::string overload : {"atol_rtol_tensor", "atol_rtol_float"}) {
+    expect_same(run_op("aten::linalg_pinv." + overload + "(self=%x, atol=None, rtol=None, hermitian=False)",
+                       "float32[3,2]", x),
+                at::linalg_pinv(x, std::optional<double>(), std::optional<double>(), false));
+  }
+  expect_same(run("graph g(%x: float32[2,3], %t: float32[]) {\n%0: float32[3,2] = aten::linalg_pinv.atol_rtol_tensor("
+                  "self=%x, atol=%t, rtol=None, hermitian=False)\nreturn (y=%0)\n}",
+                  {x, at::scalar_tensor(100.0)})[0],
+              at::zeros({3, 2}));
+}
+
+TEST(Torchscript, BitsOfConjugatesAreResolved) {
+  const at::Tensor x = at::complex(at::arange(3, at::kFloat), at::ones({3}));
+  const std::string head = "graph g(%x: complex64[3]) {\n%0: complex64[3] = aten::conj(self=%x)\n";
+  expect_same(run(head + "%1: complex64[3] = aten::resolve_conj(self=%0)\n"
+                         "%2: float32[3,2] = aten::view_as_real(self=%1)\nreturn (y=%2)\n}",
+                  {x})[0],
+              at::view_as_real(x.conj_physical()));
+  expect_same(run(head + "%1: float32[3] = aten::imag(self=%0)\n"
+                         "%2: float32[3] = aten::resolve_neg(self=%1)\nreturn (y=%2)\n}",
+                  {x})[0],
+              at::full({3}, -1.0));
+}
+
+TEST(Torchscript, ViewsOfAnotherDtypeAndBack) {
+  const at::Tensor x = floats();
+  expect_same(run("graph g(%x: float32[2,3]) {\n"
+                  "%0: int32[2,3] = aten::view.dtype(self=%x, dtype=int32)\n"
+                  "%1: int32[2,3] = aten::bitwise_and.Scalar(self=%0, other=2147483647)\n"
+                  "%2: int32[6] = aten::reshape(self=%1, shape=[6])\n"
+                  "%3: float32[6] = aten::view.dtype(self=%2, dtype=float32)\n"
+                  "%4: float32[6] = aten::add.Tensor(self=%3, other=0, alpha=1)\nreturn (y=%4)\n}",
+                  {x})[0],
+              x.abs().view({6}));
+}
+
+void* emit_chain(void* result) {
+  graph::Graph graph("chain");
+  graph::Value* value = graph.add_input("x", {DType::kFloat32, {2}});
+  for (int i = 0; i < 50'000; ++i) {
+    value = graph.append({.op = "aten::neg", .arguments = {{"self", value}}, .results = {value->type()}})->result();
+  }
+  graph.add_output("y", value);
+  *static_cast<Result<std::string>*>(result) = emit_torchscript(graph);
+  return nullptr;
+}
+
+// Torch's printer recurses into nested expressions: 100 bytes of stack for each of these operators.
+TEST(Torchscript, LongChainsNeedLittleStack) {
+  Result<std::string> bytes = internal_error("did not run");
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  pthread_t thread = {};
+  ASSERT_EQ(pthread_create(&thread, &attributes, emit_chain, &bytes), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_TRUE(bytes.ok()) << bytes.status().message();
 }
 
 TEST(Torchscript, ConstantsKeepTheirNames) {
