@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""`make bench`: figures of this run, ours beside the peer's (in its own environment). Machines are noisy: read ratios."""
+"""`make bench`: figures of this run, ours beside the peer's in its own environment. Machines are noisy: read ratios."""
 
 from __future__ import annotations
 

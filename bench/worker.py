@@ -7,6 +7,7 @@ Usage: worker.py WORKLOAD [ARGUMENT...]
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tempfile
@@ -27,7 +28,7 @@ class Actor(torch.nn.Module):
         super().__init__()
         sizes = [48, 512, 256, 128, 12]
         layers: list[torch.nn.Module] = []
-        for i, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for i, (a, b) in enumerate(itertools.pairwise(sizes)):
             layers += [torch.nn.Linear(a, b)] + ([torch.nn.ELU()] if i < 3 else [])
         self.layers = torch.nn.Sequential(*layers)
 
