@@ -91,7 +91,7 @@ def write_page(operators: dict[str, str], writes: dict[str, str]) -> None:
         "",
         _SECTIONS["writes"],
         "",
-        "Into the destinations that the reason does not name they pass.",
+        "What draws random numbers, and where torch itself is wrong: into contiguous destinations these pass too.",
         "",
         *_failing(writes, WRITES),
         "",

@@ -449,6 +449,57 @@ def test_write_in_a_second_thread(check_formula: Check) -> None:
     check_formula(fn, lambda x: torch.stack([10 * x[0], 10 * x[1], x[2]]), ramp(3))
 
 
+def test_two_threads_with_a_node_each(tmp_path: Path) -> None:
+    def work(name: str, factor: float) -> None:
+        x = annotate.input_tensors(name, {"x": torch.ones(4)})
+        y = x * 1
+        for i in range(300):
+            y = y * 1.0
+            y[i % 4] += factor
+        annotate.output_tensors(name, {"y": y * 2}, export_with="jit")
+
+    leapp.start("g", save_path=str(tmp_path))
+    workers = [threading.Thread(target=work, args=(f"n{i}", float(i))) for i in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    leapp.stop()
+    assert len(leapp.compile_graph()) == 4
+    for i in range(4):
+        model = torch.jit.load(str(tmp_path / "g" / f"n{i}.pt"))
+        assert_same([2 * (torch.arange(4.0) + 75 * i)], [model(torch.arange(4.0))])
+
+
+def test_other_threads_keep_working_while_a_session_comes_and_goes(tmp_path: Path) -> None:
+    done = threading.Event()
+    results: list[float] = []
+
+    def work() -> None:
+        value = torch.zeros(3)
+        while not done.is_set():
+            value = (value + 1) * 1.0
+            value[1:].sub_(1)
+        results.extend(value.tolist())
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    try:
+        for i in range(5):
+            leapp.start("g", save_path=str(tmp_path))
+            x = annotate.input_tensors("n", {"x": torch.ones(2)})
+            annotate.output_tensors("n", {"y": torch.tanh(x) * i}, export_with="jit")
+            leapp.stop()
+            assert leapp.compile_graph()["n"]
+    finally:
+        done.set()
+        for worker in workers:
+            worker.join()
+    assert len(results) == 6
+    assert results[1:3] == [0.0, 0.0]
+
+
 def test_vmap(check_formula: Check) -> None:
     def fn(x: Tensor) -> Tensor:
         return torch.func.vmap(lambda row: row.sum() * row)(x)

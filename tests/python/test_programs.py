@@ -270,6 +270,13 @@ def conj_and_neg_views(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @program
+def dropout_in_place_in_eval(x: Tensor) -> Tensor:
+    y = x * 1
+    torch.nn.Sequential(torch.nn.Dropout(0.5, inplace=True), torch.nn.ReLU(inplace=True)).eval()(y)
+    return y + 0
+
+
+@program
 def nested_containers_and_closures(x: Tensor) -> Tensor:
     state = {"a": [x * 1, (x * 2,)]}
 
