@@ -64,6 +64,16 @@ bool note_escape(const at::Tensor& tensor, const std::string& how) {
   return true;
 }
 
+void release(const at::Tensor& tensor) {
+  const auto session = leapp::capture::current_session();
+  if (session && !session->stopped()) session->release(tensor);
+}
+
+void rewritten(const at::Tensor& tensor) {
+  const auto session = leapp::capture::current_session();
+  if (session && !session->stopped()) session->rewritten(tensor);
+}
+
 void copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto session = leapp::capture::current_session();
   if (session && !session->stopped()) session->copied(source, copy);
@@ -129,6 +139,8 @@ NB_MODULE(_capture, m) {
   m.def("name_tensor", &leapp::name_tensor);
   m.def("note_escape", &note_escape);
   m.def("copied", &copied);
+  m.def("release", &release);
+  m.def("rewritten", &rewritten);
   m.def("is_live", &is_live);
   m.def("input_tensors", [](const std::string& node, const leapp::NamedTensors& tensors) {
     return take(leapp::annotate::input_tensors(node, tensors));

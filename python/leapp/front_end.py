@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +15,10 @@ import torch
 from leapp import _capture
 
 _ESCAPES = ("tolist", "numpy", "__array__")
+_WRITERS = ("apply_", "map_", "map2_")
 
 _undo: list[Callable[[], None]] = []
-_named: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
+_named: dict[int, torch.nn.Module] = {}  # by id: the reference keeps it from being reused
 _eager_stance: list[Any] = []
 
 _capture.install_location_provider(
@@ -28,18 +28,21 @@ _capture.install_location_provider(
 
 def install(patch: bool) -> None:
     """In force from start to stop."""
-    _named.clear()
     handle = torch.nn.modules.module.register_module_forward_pre_hook(_name_parameters)
     _undo.append(handle.remove)
     if patch:
         for method in _ESCAPES:
             _patch(method, functools.partial(_noticing_escape, method))
+        for method in _WRITERS:
+            _patch(method, _noticing_write)
         _patch("__deepcopy__", _noticing_copy)
+        _patch("_swap_tensor_impl", _releasing, torch._C)
     refresh()
 
 
 def remove() -> None:
     """Undo everything install did. May be called at any time."""
+    _named.clear()
     while _undo:
         _undo.pop()()
     while _eager_stance:
@@ -57,24 +60,26 @@ def refresh() -> None:
 
 def _name_parameters(module: torch.nn.Module, _inputs: Any) -> None:
     """The outermost module that is called gives its parameters their names."""
-    if module in _named:
+    if id(module) in _named:
         return
-    _named.update(module.modules())
-    for name, tensor in module.named_parameters():
-        _capture.name_tensor(tensor, name, True)
-    for name, tensor in module.named_buffers():
-        _capture.name_tensor(tensor, name, False)
+    seen = set()
+    for path, inner in module.named_modules():
+        _named[id(inner)] = inner
+        prefix = f"{path}." if path else ""
+        for members, is_parameter in ((inner._parameters, True), (inner._buffers, False)):
+            for name, tensor in members.items():
+                if tensor is not None and id(tensor) not in seen:  # the first name of a shared tensor counts
+                    seen.add(id(tensor))
+                    _capture.name_tensor(tensor, prefix + name, is_parameter)
 
 
-def _patch(method: str, make: Callable[[Any], Any]) -> None:
-    """Replace a method of torch.Tensor by what `make` makes of it."""
-    original = getattr(torch.Tensor, method)
-    inherited = method not in vars(torch.Tensor)
-    setattr(torch.Tensor, method, functools.wraps(original)(make(original)))
+def _patch(name: str, make: Callable[[Any], Any], owner: Any = torch.Tensor) -> None:
+    """Replace a function by what `make` makes of it."""
+    original = getattr(owner, name)
+    inherited = name not in vars(owner)
+    setattr(owner, name, functools.wraps(original)(make(original)))
     _undo.append(
-        functools.partial(delattr, torch.Tensor, method)
-        if inherited
-        else functools.partial(setattr, torch.Tensor, method, original)
+        functools.partial(delattr, owner, name) if inherited else functools.partial(setattr, owner, name, original)
     )
 
 
@@ -84,6 +89,28 @@ def _noticing_escape(method: str, original: Any) -> Any:
         return original(self, *args, **kwargs)
 
     return noticed
+
+
+def _noticing_write(original: Any) -> Any:
+    """These call a Python function for every element: no operator tells what they wrote."""
+
+    def noticed(self: torch.Tensor, *args: Any) -> Any:
+        result = original(self, *args)
+        _capture.rewritten(self)
+        return result
+
+    return noticed
+
+
+def _releasing(original: Any) -> Any:
+    """Swapping tensors is refused while anyone holds weak references to them."""
+
+    def released(first: torch.Tensor, second: torch.Tensor) -> Any:
+        _capture.release(first)
+        _capture.release(second)
+        return original(first, second)
+
+    return released
 
 
 def _noticing_copy(original: Any) -> Any:

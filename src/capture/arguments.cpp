@@ -64,6 +64,8 @@ bool flag(const PendingOp& op, std::initializer_list<const char*> names) {
 
 bool shape_depends_on_data(const TraceOp& op) {
   if (!op.info->dynamic_shape() || op.info->name() == "aten::linalg_lstsq") return false;
+  if (op.info->name() == "aten::one_hot")
+    return op.arguments[1].attribute.isInt() && op.arguments[1].attribute.toInt() < 0;
   if (op.info->name() != "aten::index") return true;
   const auto& indices = op.arguments[1].list;
   return std::any_of(indices.begin(), indices.end(), [](const ValuePtr& index) {

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 
 #include <atomic>
 #include <exception>
@@ -29,10 +30,11 @@ struct Context : at::ObserverContext {
   bool outermost = false;
 };
 
-// Function transforms hand wrappers to the outer record, and autocast hides its casts in it: the operators they
-// call in turn show what really happens.
+// Function transforms hand wrappers to the outer record, dispatch modes may do something else altogether, and autocast
+// hides its casts: the operators they call in turn show what really happens.
 bool transparent(const OpInfo& info) {
   if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) return true;
+  if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return true;
   const auto casts = [&](c10::DeviceType device, c10::DispatchKey key) {
     return at::autocast::is_autocast_enabled(device) && !c10::impl::tls_is_dispatch_key_excluded(key) &&
            (info.has_autocast_kernel(device) || info.composite());

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "capture/arguments.h"
+#include "capture/hook.h"
 #include "capture/recorder.h"
 #include "capture/result_types.h"
 
@@ -79,6 +81,24 @@ void Recorder::finish_fill(PendingOp& op) {
   }
   const c10::Scalar number = zero ? c10::Scalar(0) : op.arguments[1].attribute.toScalar();
   table_.write(tensor, builder_.full(tensor.sizes(), number, tensor.scalar_type()));
+}
+
+void Recorder::finish_fill_diagonal(PendingOp& op) {
+  const at::Tensor& tensor = op.written.front().tensor;
+  const c10::Scalar fill = op.arguments[1].attribute.toScalar();
+  const auto strides = tensor.strides();
+  const std::int64_t step = std::accumulate(strides.begin(), strides.end(), std::int64_t{0});
+  const std::int64_t length = *std::min_element(tensor.sizes().begin(), tensor.sizes().end());
+  const auto write = [&](std::int64_t count, std::int64_t offset) {
+    const Unrecorded quiet;
+    table_.write(tensor.as_strided({count}, {step}, tensor.storage_offset() + offset),
+                 builder_.full({count}, fill, tensor.scalar_type()));
+  };
+  write(length, 0);
+  const bool tall = tensor.dim() == 2 && tensor.size(0) > tensor.size(1) + 1;
+  if (!tall || !flag(op, {"wrap"})) return;
+  const std::int64_t period = tensor.size(1) + 1;  // the diagonal starts again after an empty row
+  write((tensor.numel() + period - 1) / period - length, tensor.stride(0) * period);
 }
 
 void Recorder::finish_copy(PendingOp& op) {

@@ -23,6 +23,7 @@ enum class OpClass : std::uint8_t {
   kUninitialised,     ///< empty and its kin: memory without content
   kFull,              ///< zeros_like, new_full, ...: content that does not depend on the tensor argument
   kFill,              ///< fill_, zero_
+  kFillDiagonal,      ///< fill_diagonal_, which has no functional form
   kCopy,              ///< copy_
   kBatchNorm,         ///< writes running statistics without saying so in its schema
   kInstanceNorm,      ///< likewise

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/recorder.h"
 
+#include <ATen/functorch/TensorWrapper.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +18,13 @@ namespace {
 std::uint32_t version_of(const at::Tensor& tensor) {
   const c10::VariableVersion& counter = tensor.unsafeGetTensorImpl()->version_counter();
   return counter.enabled() ? counter.current_version() : 0;
+}
+
+// What torch.func left behind after a transform ended (the saved tensors of vjp) is the tensor inside.
+at::Tensor without_dead_wrapper(const at::Tensor& tensor) {
+  if (!tensor.unsafeGetTensorImpl()->key_set().has(c10::DispatchKey::FuncTorchGradWrapper)) return tensor;
+  const at::functorch::TensorWrapper* wrapper = at::functorch::maybeGetTensorWrapper(tensor);
+  return wrapper && !wrapper->is_alive() ? without_dead_wrapper(wrapper->value()) : tensor;
 }
 
 bool contains(const auto& list, const auto* item) { return std::find(list.begin(), list.end(), item) != list.end(); }
@@ -77,10 +85,10 @@ std::unique_ptr<PendingOp> Recorder::begin_unguarded(const OpInfo& info, c10::Ar
   if (info.op_class() == OpClass::kMetadata) return nullptr;
   const bool in_node = open_count_.load() > 0;
   if (!in_node) {
+    // New memory and zeros_like have nothing of the tensor they are like.
+    if (info.op_class() == OpClass::kUninitialised || info.op_class() == OpClass::kFull) return nullptr;
     const auto guard = lock();
     if (!touches_known(info, inputs)) return nullptr;
-  } else if (info.op_class() == OpClass::kUninitialised) {
-    return nullptr;
   }
   auto op = std::make_unique<PendingOp>();
   op->info = &info;
@@ -109,10 +117,11 @@ bool Recorder::touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue
 }
 
 void Recorder::gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  const bool writes_content = op.info->op_class() != OpClass::kIgnored && !op.info->inplace_view();
   const auto add = [&](std::size_t argument) {
     for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
       op.written.push_back({tensor, argument, version_of(tensor)});
-      table_.about_to_write(tensor);
+      if (writes_content) table_.about_to_write(tensor);
     });
   };
   for (const std::size_t written : op.info->writes()) add(written);
@@ -156,7 +165,8 @@ ActivationId Recorder::preferred(c10::ArrayRef<const c10::IValue> inputs) {
   return found;
 }
 
-ValuePtr Recorder::operand(PendingOp& op, const at::Tensor& tensor, ActivationId preferred) {
+ValuePtr Recorder::operand(PendingOp& op, const at::Tensor& given, ActivationId preferred) {
+  const at::Tensor tensor = without_dead_wrapper(given);
   op.input_impls.push_back(tensor.unsafeGetTensorImpl());
   if (tensor.has_storage()) op.input_storages.push_back(tensor.storage().unsafeGetStorageImpl());
   return table_.operand(tensor, preferred);
@@ -249,7 +259,11 @@ void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) 
   const bool random = is_random(op);
   if (random && op.owner == 0) return finish_drawn(op, outputs);
   if (is_published_whole(op, outputs)) return;
-  switch (op.info->op_class()) {
+  const OpClass kind = op.info->op_class();
+  const bool keeps_elements = kind == OpClass::kIdentity || kind == OpClass::kReshape;
+  // A number in a tensor's place: the inside of an operator that had begun before the hook was there.
+  if (keeps_elements && !op.arguments[0].tensor) return;
+  switch (kind) {
     case OpClass::kIdentity:
       return finish_identity(op, outputs[0].toTensor());
     case OpClass::kReshape:
@@ -278,6 +292,9 @@ void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) 
     case OpClass::kInstanceNorm:
       return finish_instance_norm(op, outputs);
     case OpClass::kUninitialised:
+      return table_.note_birth(outputs[0].toTensor());
+    case OpClass::kFillDiagonal:
+      return finish_fill_diagonal(op);
     case OpClass::kMetadata:
     case OpClass::kIgnored:
       return;

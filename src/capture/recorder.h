@@ -101,6 +101,7 @@ class Recorder {
   void finish_write(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random);
   void finish_fill(PendingOp& op);
   void finish_copy(PendingOp& op);
+  void finish_fill_diagonal(PendingOp& op);
   bool is_published_whole(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_instance_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);

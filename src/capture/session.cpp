@@ -320,6 +320,17 @@ void Session::name_tensor(const at::Tensor& tensor, const std::string& name, boo
   recorder_->table().set_name(tensor, name, parameter);
 }
 
+void Session::release(const at::Tensor& tensor) {
+  const auto guard = recorder_->lock();
+  recorder_->table().release(tensor);
+}
+
+void Session::rewritten(const at::Tensor& tensor) {
+  recorder_->note_escape(tensor, "a Python function that writes to it");
+  const auto guard = recorder_->lock();
+  recorder_->table().overwrite_unknown(tensor);
+}
+
 void Session::copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto guard = recorder_->lock();
   const ValuePtr value = recorder_->table().find(source);

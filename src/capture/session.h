@@ -57,6 +57,10 @@ class Session {
   Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const NamedTensors& tensors,
                                                  const OutputOptions& options);
   void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter);
+  /// Python is about to exchange what two tensors are; torch refuses while anyone holds weak references.
+  void release(const at::Tensor& tensor);
+  /// `tensor` was written to without an operator (apply_, map_).
+  void rewritten(const at::Tensor& tensor);
   /// `copy` was made from `source` without an operator (deepcopy).
   void copied(const at::Tensor& source, const at::Tensor& copy);
   void note_escape(const at::Tensor& tensor, const std::string& how);

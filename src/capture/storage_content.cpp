@@ -212,7 +212,7 @@ void StorageContent::detach_constants(std::vector<at::Tensor>& released) {
     at::Tensor copy = cell->tensor.detach().clone();
     released.push_back(std::exchange(cell->tensor, std::move(copy)));
     cell->by_reference = false;
-    cell->overwritten = true;
+    cell->overwritten = !born_in_node_;
   }
   constants_.clear();
 }

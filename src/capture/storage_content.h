@@ -68,6 +68,9 @@ class StorageContent {
   void absorb(StorageContent& other);
 
   void add_constant(const std::shared_ptr<ConstantCell>& cell) { constants_.push_back(cell); }
+
+  /// The memory was allocated while a node was open: what it held before is nobody's state.
+  void note_birth() { born_in_node_ = true; }
   [[nodiscard]] bool has_constants() const;
 
   /// Something is about to write here: constants that look at this memory get copies. What they let go of is handed
@@ -91,6 +94,7 @@ class StorageContent {
   std::uint64_t epoch_ = 0;
   c10::SmallVector<Layer, 1> layers_;
   ValuePtr former_;
+  bool born_in_node_ = false;
   c10::SmallVector<c10::weak_intrusive_ptr<c10::StorageImpl>, 1> storages_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
 };

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/tensor_table.h"
 
+#include <ATen/ops/zeros.h>
 #include <c10/core/Allocator.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "capture/hook.h"
 
 namespace leapp::capture {
 namespace {
@@ -20,7 +23,8 @@ bool is_foreign(const c10::Storage& storage) {
 }  // namespace
 
 bool TensorTable::trackable(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage();
+  return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage() &&
+         !tensor._is_zerotensor();
 }
 
 TensorTable::Entry* TensorTable::valid_entry(const at::Tensor& tensor) {
@@ -77,6 +81,11 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   // needs Python.
   cell->tensor = at::Tensor::wrap_tensor_impl(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
       /*version_counter=*/0, /*allow_tensor_metadata_change=*/true));
+  if (tensor._is_zerotensor()) {  // has no memory: a tangent that is known to be zero
+    const Suppress quiet;
+    cell->tensor = at::zeros(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()));
+    cell->by_reference = false;
+  }
   cell->provenance = provenance;
   cell->random = provenance && provenance->kind == TracedKind::kDrawn;
   cell->location = builder_.location();
@@ -148,6 +157,10 @@ void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
 void TensorTable::about_to_write(const at::Tensor& tensor) {
   if (!trackable(tensor)) return;
   if (const auto memory = known_content(tensor)) memory->detach_constants(released_);
+}
+
+void TensorTable::note_birth(const at::Tensor& tensor) {
+  if (trackable(tensor) && tensor.storage().nbytes() > 0) content(tensor)->note_birth();
 }
 
 bool TensorTable::knows_memory(const at::Tensor& tensor) {

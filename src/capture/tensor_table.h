@@ -48,10 +48,20 @@ class TensorTable {
   /// Something is about to write to `tensor`'s memory. See StorageContent::detach_constants.
   void about_to_write(const at::Tensor& tensor);
 
+  /// `tensor` has just been allocated while a node was open; it has no content yet.
+  void note_birth(const at::Tensor& tensor);
+
   /// True when the memory of `tensor` holds anything we know of, or a constant of ours.
   bool knows_memory(const at::Tensor& tensor);
 
+  /// Its own entry only: the memory it looks at stays known.
   void forget(const at::Tensor& tensor) { entries_.erase(tensor.unsafeGetTensorImpl()); }
+
+  /// Lets go of every weak reference to it.
+  void release(const at::Tensor& tensor) {
+    forget(tensor);
+    names_.erase(tensor.unsafeGetTensorImpl());
+  }
 
   /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) constants and
   /// ownerless results go as well.

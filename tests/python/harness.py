@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import random
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,10 +117,6 @@ def warnings_in(log: str) -> list[str]:
     return [line for line in log.splitlines() if line.startswith("[warning]")]
 
 
-def errors_in(log: str) -> list[str]:
-    return [line for line in log.splitlines() if line.startswith("[error]")]
-
-
 def capture_node(node: str, fn: Function, inputs: Tensors) -> list[torch.Tensor]:
     """Runs `fn` as one node inside an active session."""
     announced = annotate.input_tensors(node, {f"x{i}": t for i, t in enumerate(inputs)})
@@ -185,14 +182,9 @@ def line_of(function: Function, marker: str) -> int:
 
 def reset() -> None:
     """Ends whatever a failed test left behind."""
-    leapp.start("reset", save_path=str(_scratch()))
-    leapp.stop()
-
-
-def _scratch() -> Path:
-    import tempfile
-
-    return Path(tempfile.mkdtemp(prefix="leapp_reset_"))
+    with tempfile.TemporaryDirectory() as folder:
+        leapp.start("reset", save_path=folder)
+        leapp.stop()
 
 
 def location_pattern(file: str, line: int) -> re.Pattern[str]:

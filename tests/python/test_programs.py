@@ -67,8 +67,112 @@ for name, expression in {
     "fourier": lambda x: torch.fft.irfft(torch.fft.rfft(x) * 2, n=6),
     "bucketize": lambda x: torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0])),
     "scripted_distribution": lambda x: torch.distributions.Normal(x, 1.0, validate_args=False).log_prob(x * 2),
+    "constants_of_other_dtypes": lambda x: (
+        x * torch.ones(6, dtype=torch.bfloat16),
+        x * torch.ones(6, dtype=torch.int8) + torch.ones(6, dtype=torch.uint8),
+        torch.view_as_real(x * torch.full((), 1 + 2j)),
+    ),
+    "constants_with_a_conj_or_neg_bit": lambda x: (
+        torch.view_as_real(x * torch.complex(torch.ones(6), torch.arange(6.0)).conj()),
+        x * torch.complex(torch.ones(6), torch.arange(6.0)).conj().imag,
+    ),
+    "constants_that_are_expanded_or_empty": lambda x: torch.cat([x * torch.ones(1).expand(6), torch.zeros(0, 6)]),
+    "infinities_and_nan_as_numbers": lambda x: (
+        x.masked_fill(x < 0, float("inf")).clamp(max=5),
+        torch.where(x > 0, x, float("nan")).nan_to_num(3.0),
+        x.clamp(min=-float("inf"), max=1),
+    ),
+    "large_integers": lambda x: (x.long() + 2**40, x.long() * -(2**62)),
+    "text_arguments": lambda x: (
+        F.interpolate(x[None], size=12, mode="linear"),
+        torch.div(x, 0.3, rounding_mode="floor"),
+        F.gelu(x, approximate="tanh"),
+        x.scatter_reduce(1, torch.zeros(4, 6, dtype=torch.long), x, reduce="amax"),
+    ),
+    "dtype_arguments": lambda x: (x.sum(dtype=torch.float64), torch.softmax(x, 1, dtype=torch.float64)),
+    "optional_lists": lambda x: (
+        F.pad(x[None], (1, 1), mode="reflect"),
+        torch.fft.fftn(x, s=(4, 4)).abs(),
+        torch.var(x, dim=(0, 1), correction=0),
+    ),
+    "lists_of_results": lambda x: (*x.unbind(), *x.tensor_split(3, dim=1), *torch.broadcast_tensors(x, x[:1])),
+    "lists_of_arguments": lambda x: (torch.block_diag(x, x), torch.linalg.multi_dot([x, x.T, x]), torch.hstack([x, x])),
+    "results_that_are_views_of_the_input": lambda x: (x[1:], x.t(), x.contiguous(), x),
 }.items():
     PROGRAMS[name] = expression
+
+
+@program
+def constant_written_between_reads(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    weight = torch.ones(6)
+    first = x * weight
+    weight.mul_(2)
+    second = x * weight
+    weight[0] = 5
+    return first, second, x * weight
+
+
+@program
+def view_of_a_constant_written_between_reads(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    table = torch.zeros(3, 6)
+    row = table[1]
+    first = x + row
+    table.add_(1)
+    second = x + row
+    row.copy_(x[0])
+    return first, second, x + table[1]
+
+
+@program
+def out_is_an_argument(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x * 1
+    torch.mul(y, 2, out=y)
+    torch.cumsum(y, 1, out=y)
+    values, indices = torch.empty(4), torch.empty(4, dtype=torch.long)
+    torch.max(y, 1, out=(values, indices))
+    return y * values[:, None], indices * 1
+
+
+@program
+def out_is_resized(x: Tensor) -> Tensor:
+    result = torch.empty(0)
+    torch.add(x, x, out=result)
+    return result * 1
+
+
+@program
+def reshape_that_copies_and_reshape_that_does_not(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * 1
+    view = y.reshape(-1)
+    view[0] = 5
+    copy = y.t().reshape(-1)
+    copy[1] = 6
+    return y * 1, view * 1, copy * 1
+
+
+@program
+def conversions_that_return_the_same_tensor(x: Tensor) -> Tensor:
+    y = x * 1
+    y.to(torch.float32).add_(1)
+    y.float().mul_(2)
+    y.contiguous().sub_(3)
+    return y * 1
+
+
+@program
+def writes_through_every_kind_of_view(x: Tensor) -> Tensor:
+    y = (x * 1).reshape(2, 2, 6)
+    y.movedim(2, 0)[1] = 0
+    y.swapaxes(0, 1)[0, 1] = 4
+    y.squeeze().unsqueeze(0)[0, 1, 1] = 8
+    y.flatten()[3] = 1
+    y.unflatten(2, (2, 3))[0, 0, 1] = 9
+    first, second = y.tensor_split(2)
+    first.narrow(2, 0, 2).fill_(1)
+    second.hsplit(2)[1].zero_()
+    y[0].diagonal(1).add_(10)
+    torch.as_strided(y, (3,), (7,), 2).mul_(2)
+    return y * 1
 
 
 @program
