@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "capture/arguments.h"
-#include "capture/dtypes.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::capture {
 

@@ -11,7 +11,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "capture/dtypes.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::capture {
 namespace {
@@ -222,6 +222,11 @@ OpInfo::OpInfo(c10::OperatorHandle handle) : handle_(handle), schema_(handle_.sc
   dynamic_shape_ = handle_.hasTag(at::Tag::dynamic_output_shape);
   inplace_view_ = handle_.hasTag(at::Tag::inplace_view);
   composite_ = handle_.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
+std::string dtype_text(at::ScalarType dtype) {
+  const auto known = to_dtype(dtype);
+  return known ? std::string(dtype_name(*known)) : c10::toString(dtype);
 }
 
 std::string OpInfo::qualified_name() const { return overload().empty() ? name() : name() + "." + overload(); }

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "capture/arguments.h"
-#include "capture/dtypes.h"
 #include "capture/hook.h"
 #include "capture/slice.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::capture {
 namespace {
@@ -150,7 +150,10 @@ class Builder {
     }
     graph::Value*& made = constants_[value->cell.get()];
     if (!made) {
-      graph::Constant constant = to_constant(value->cell->tensor);
+      auto converted = to_constant(value->cell->tensor);
+      TORCH_CHECK(converted, "a constant of type ", describe(value->cell->tensor), " used at ",
+                  location_text(value->cell->location), " cannot be exported");
+      graph::Constant constant = std::move(*converted);
       constant.parameter = value->cell->parameter;
       made = graph_.add_constant(std::move(constant), value->cell->name);
     }
@@ -213,17 +216,9 @@ class Builder {
 
 }  // namespace
 
-graph::Constant to_constant(const at::Tensor& tensor) {
-  const Suppress quiet;
-  const at::Tensor dense = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous();
-  graph::Constant constant;
-  constant.type = to_type({dense.scalar_type(), c10::DimVector(dense.sizes())});
-  constant.data = std::shared_ptr<const void>(dense.const_data_ptr(), [dense](const void*) {});
-  return constant;
-}
-
 Result<graph::Graph> to_graph(const NodeRecord& node) {
   try {
+    const Suppress quiet;
     return Builder(node).build();
   } catch (const std::exception& failure) {
     return internal_error(fmt::format("node '{}': {}", node.name, failure.what()));

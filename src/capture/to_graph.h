@@ -13,7 +13,4 @@ namespace leapp::capture {
 /// REQUIRES: the session has stopped.
 Result<graph::Graph> to_graph(const NodeRecord& node);
 
-/// Dense row-major bytes on the CPU, shared where the tensor is that already.
-graph::Constant to_constant(const at::Tensor& tensor);
-
 }  // namespace leapp::capture

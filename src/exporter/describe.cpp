@@ -11,8 +11,8 @@
 #include <set>
 
 #include "bundle/safetensors.h"
-#include "capture/dtypes.h"
-#include "capture/to_graph.h"
+#include "capture/hook.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::exporter {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 bundle::Port port_of(const capture::PortRecord& record) {
   bundle::Port port;
   port.name = record.name;
-  port.dtype = capture::to_dtype(record.type.dtype).value_or(DType::kFloat32);
+  port.dtype = to_dtype(record.type.dtype).value_or(DType::kFloat32);
   port.shape.assign(record.type.sizes.begin(), record.type.sizes.end());
   return port;
 }
@@ -135,13 +135,14 @@ bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const captur
 }
 
 Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& nodes) {
+  const capture::Suppress quiet;
   std::vector<graph::Constant> values;
   std::vector<bundle::TensorEntry> entries;
   for (const PreparedNode& node : nodes) {
     for (const std::size_t i : node.inputs) {
       const capture::PortRecord& input = node.record->inputs[i];
       if (!input.source || !input.source->feedback) continue;
-      values.push_back(capture::to_constant(node.record->samples.front().inputs[i]));
+      values.push_back(to_constant(node.record->samples.front().inputs[i]).value());
       entries.push_back({node.record->name + "/" + input.name, values.back().type.dtype, values.back().type.shape,
                          values.back().bytes()});
     }

@@ -54,6 +54,20 @@ TEST(Text, ReadsAsIntended) {
   EXPECT_EQ(node.location(), (SourceLocation{"policy.py", 13, "forward"}));
 }
 
+TEST(Text, ParametersStayParameters) {
+  const std::string text =
+      "graph g(%x: float32[1]) {\n"
+      "  %w = parameter float32[1] [2]\n"
+      "  %b = constant float32[1] [3]\n"
+      "  return (w=%w, b=%b)\n"
+      "}\n";
+  const auto graph = parse(text);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(graph.value().outputs()[0].value->constant().parameter);
+  EXPECT_FALSE(graph.value().outputs()[1].value->constant().parameter);
+  EXPECT_EQ(print(graph.value()), text);
+}
+
 TEST(Text, EveryAttributeSurvives) {
   Graph graph("all");
   Value* x = graph.add_input("x", kPair);

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "emit/torchscript/tensors.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::emit {
 namespace {

@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "emit/torchscript/evaluator.h"
-#include "emit/torchscript/tensors.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/text.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::emit {
 namespace {

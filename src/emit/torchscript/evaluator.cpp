@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "emit/torchscript/arguments.h"
-#include "emit/torchscript/tensors.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::emit {
 namespace {

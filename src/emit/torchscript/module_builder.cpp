@@ -16,8 +16,8 @@
 
 #include "emit/torchscript/arguments.h"
 #include "emit/torchscript/parameter_names.h"
-#include "emit/torchscript/tensors.h"
 #include "graph/names.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::emit {
 namespace {

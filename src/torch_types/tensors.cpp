@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/torchscript/tensors.h"
+#include "torch_types/tensors.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace leapp::emit {
+namespace leapp {
 namespace {
 
 constexpr std::array<std::pair<DType, at::ScalarType>, 18> kPairs = {{
@@ -83,4 +83,4 @@ std::optional<graph::Constant> to_constant(const at::Tensor& tensor) {
   return constant;
 }
 
-}  // namespace leapp::emit
+}  // namespace leapp

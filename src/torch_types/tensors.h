@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a graph and torch call the same thing. For every folder that knows both.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +11,7 @@
 
 #include "graph/graph.h"
 
-namespace leapp::emit {
+namespace leapp {
 
 /// nullopt for types a graph has no name for (quantised, bits).
 [[nodiscard]] std::optional<DType> to_dtype(at::ScalarType type);
@@ -23,4 +25,4 @@ namespace leapp::emit {
 /// nullopt for what a graph cannot hold: undefined, sparse, nested or quantised. Throws c10::Error.
 [[nodiscard]] std::optional<graph::Constant> to_constant(const at::Tensor& tensor);
 
-}  // namespace leapp::emit
+}  // namespace leapp
