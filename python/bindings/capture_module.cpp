@@ -56,40 +56,43 @@ T take(leapp::Result<T> result) {
   return std::move(result).value();
 }
 
+/// Runs without Python's lock: whoever holds ours may be waiting for it.
+template <typename Call>
+auto unlocked(Call call) {
+  const nb::gil_scoped_release others_may_run;
+  return call();
+}
+
 /// Not recorded itself; true while a session is active, so that the caller can spare itself the rest.
 bool note_escape(const at::Tensor& tensor, const std::string& how) {
   const auto session = leapp::capture::current_session();
   if (!session || session->stopped()) return false;
-  session->note_escape(tensor, how);
+  unlocked([&] { session->note_escape(tensor, how); });
   return true;
 }
 
 void release(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) session->release(tensor);
+  if (session && !session->stopped()) unlocked([&] { session->release(tensor); });
 }
 
 void rewritten(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) session->rewritten(tensor);
+  if (session && !session->stopped()) unlocked([&] { session->rewritten(tensor); });
 }
 
 void copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) session->copied(source, copy);
+  if (session && !session->stopped()) unlocked([&] { session->copied(source, copy); });
 }
 
 bool is_live(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  return session && !session->stopped() && session->is_live(tensor);
+  return session && !session->stopped() && unlocked([&] { return session->is_live(tensor); });
 }
 
 leapp::CompileReport compile(const leapp::CompileOptions& options) {
-  leapp::Result<leapp::CompileReport> report = [&] {
-    const nb::gil_scoped_release others_may_run;
-    return leapp::compile_graph(options);
-  }();
-  return take(std::move(report));
+  return take(unlocked([&] { return leapp::compile_graph(options); }));
 }
 
 }  // namespace
@@ -130,25 +133,28 @@ NB_MODULE(_capture, m) {
         if (!report.validation.ok()) raise(report.validation, "ValidationError");
       });
 
-  m.def("start",
-        [](const std::string& name, const leapp::StartOptions& options) { check(leapp::start(name, options)); });
-  m.def("stop", [] { check(leapp::stop()); });
+  m.def("start", [](const std::string& name, const leapp::StartOptions& options) {
+    check(unlocked([&] { return leapp::start(name, options); }));
+  });
+  m.def("stop", [] { check(unlocked([] { return leapp::stop(); })); });
   m.def("compile_graph", &compile);
   m.def("is_active", &leapp::is_active);
   m.def("hook_installed", &leapp::capture::hook_installed);
-  m.def("name_tensor", &leapp::name_tensor);
+  m.def("name_tensor", [](const at::Tensor& tensor, const std::string& name, bool parameter) {
+    unlocked([&] { leapp::name_tensor(tensor, name, parameter); });
+  });
   m.def("note_escape", &note_escape);
   m.def("copied", &copied);
   m.def("release", &release);
   m.def("rewritten", &rewritten);
   m.def("is_live", &is_live);
   m.def("input_tensors", [](const std::string& node, const leapp::NamedTensors& tensors) {
-    return take(leapp::annotate::input_tensors(node, tensors));
+    return take(unlocked([&] { return leapp::annotate::input_tensors(node, tensors); }));
   });
   m.def(
       "output_tensors",
       [](const std::string& node, const leapp::NamedTensors& tensors, std::optional<std::string> export_with) {
-        return take(leapp::annotate::output_tensors(node, tensors, {std::move(export_with)}));
+        return take(unlocked([&] { return leapp::annotate::output_tensors(node, tensors, {export_with}); }));
       },
       nb::arg("node"), nb::arg("tensors"), nb::arg("export_with").none());
   m.def("install_location_provider", &leapp::python::install_location_provider);

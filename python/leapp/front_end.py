@@ -28,8 +28,8 @@ _capture.install_location_provider(
 
 def install(patch: bool) -> None:
     """In force from start to stop."""
-    handle = torch.nn.modules.module.register_module_forward_pre_hook(_name_parameters)
-    _undo.append(handle.remove)
+    # Not a global forward hook: with one, every module call takes torch's slow path.
+    _patch("__call__", _naming, torch.nn.Module)
     if patch:
         for method in _ESCAPES:
             _patch(method, functools.partial(_noticing_escape, method))
@@ -58,10 +58,17 @@ def refresh() -> None:
     _eager_stance.append(stance)
 
 
-def _name_parameters(module: torch.nn.Module, _inputs: Any) -> None:
+def _naming(original: Any) -> Any:
+    def named(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        if id(self) not in _named:
+            _name_parameters(self)
+        return original(self, *args, **kwargs)
+
+    return named
+
+
+def _name_parameters(module: torch.nn.Module) -> None:
     """The outermost module that is called gives its parameters their names."""
-    if id(module) in _named:
-        return
     seen = set()
     for path, inner in module.named_modules():
         _named[id(inner)] = inner

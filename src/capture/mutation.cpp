@@ -13,7 +13,6 @@
 #include "capture/arguments.h"
 #include "capture/hook.h"
 #include "capture/recorder.h"
-#include "capture/result_types.h"
 
 namespace leapp::capture {
 namespace {
@@ -43,7 +42,7 @@ void Recorder::finish_write(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, b
   auto arguments = twin.op ? twin_arguments(twin, op.arguments) : op.arguments;
   const auto trace = builder_.make(functional, std::move(arguments), random);
   if (op.owner != 0) escapes_.check_arguments(op.owner, name_of(op.owner), *trace);
-  const auto types = twin.op ? result_dtypes(*trace) : std::nullopt;
+  const auto& types = op.twin_dtypes;
 
   std::vector<c10::IValue> own;
   for (std::size_t i = 0; i < outputs.size(); ++i) {

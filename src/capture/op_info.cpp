@@ -251,6 +251,8 @@ bool OpInfo::reads(std::size_t argument) const {
 }
 
 const FunctionalTwin& OpInfo::twin() const {
+  static std::mutex mutex;  // the last operators of one session and the first of the next may meet
+  const std::lock_guard lock(mutex);
   if (twin_) return *twin_;
   twin_.emplace();
   const std::size_t own = static_cast<std::size_t>(std::count(return_aliases_.begin(), return_aliases_.end(), -1));

@@ -11,6 +11,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/result_types.h"
 
 namespace leapp::capture {
 namespace {
@@ -93,6 +94,8 @@ std::unique_ptr<PendingOp> Recorder::begin_unguarded(const OpInfo& info, c10::Ar
   auto op = std::make_unique<PendingOp>();
   op->info = &info;
   op->location = current_location();  // may wait for Python's lock: ours must not be held
+  const bool writes = in_node && !info.writes().empty() && !info.inplace_view();
+  if (writes && info.twin().op) op->twin_dtypes = result_dtypes(info.twin(), inputs);
   std::vector<at::Tensor> released;
   {
     const auto guard = lock();

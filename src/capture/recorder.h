@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct PendingOp {
     std::uint32_t version;  ///< before the operator ran
   };
   std::vector<Written> written;
+  std::optional<std::vector<at::ScalarType>> twin_dtypes;  ///< of the functional form's results, where torch can tell
 
   c10::SmallVector<const c10::TensorImpl*, 6> input_impls;
   c10::SmallVector<const c10::StorageImpl*, 6> input_storages;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/result_types.h"
 
-#include <ATen/ScalarOps.h>
 #include <ATen/ops/empty.h>
 
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -14,69 +14,57 @@
 namespace leapp::capture {
 namespace {
 
-at::Tensor without_memory(const ValuePtr& value) {
-  return at::empty(value->type.sizes, at::TensorOptions().dtype(value->type.dtype).device(at::kMeta));
+using DTypes = std::optional<std::vector<at::ScalarType>>;
+
+const c10::IValue& argument(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs, std::size_t at) {
+  const int from = twin.arguments[at];
+  return from >= 0 ? inputs[static_cast<std::size_t>(from)] : *twin.op->schema().arguments()[at].default_value();
 }
 
-bool is_tensor_argument(const c10::Argument& argument) {
-  const c10::TypePtr& type = argument.type();
-  if (type->kind() == c10::TypeKind::TensorType) return true;
-  const auto optional = type->cast<c10::OptionalType>();
-  return optional && optional->getElementType()->kind() == c10::TypeKind::TensorType;
+at::Tensor without_memory(const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) return tensor;
+  return at::empty(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()).device(at::kMeta));
 }
 
-c10::IValue stand_in(const TraceArgument& argument, const c10::Argument& schema) {
-  if (argument.kind == TraceArgument::Kind::kTensor) return without_memory(argument.tensor);
-  if (argument.kind == TraceArgument::Kind::kAttribute) {
-    if (is_tensor_argument(schema) && !argument.attribute.isNone()) {
-      return at::native::wrapped_scalar_tensor(argument.attribute.toScalar());
-    }
-    return argument.attribute;
-  }
-  const auto list = schema.type()->cast<c10::ListType>();
-  if (list && list->getElementType()->kind() == c10::TypeKind::OptionalType) {
+c10::IValue stand_in(const c10::IValue& value) {
+  if (value.isTensor()) return without_memory(value.toTensor());
+  if (value.isOptionalTensorList()) {
     c10::List<std::optional<at::Tensor>> tensors;
-    for (const ValuePtr& value : argument.list) {
-      tensors.push_back(value ? std::optional(without_memory(value)) : std::nullopt);
+    for (const c10::IValue& item : value.toListRef()) {
+      tensors.push_back(item.isTensor() ? std::optional(without_memory(item.toTensor())) : std::nullopt);
     }
     return tensors;
   }
-  c10::List<at::Tensor> tensors;
-  for (const ValuePtr& value : argument.list) tensors.push_back(without_memory(value));
-  return tensors;
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> tensors;
+    for (const c10::IValue& item : value.toListRef()) tensors.push_back(without_memory(item.toTensor()));
+    return tensors;
+  }
+  return value.isGenerator() ? c10::IValue() : value;
 }
 
 // Promotion looks at dtypes, at which operands are 0-d, and at the kinds of Python numbers.
-std::string signature(const TraceOp& op) {
-  std::string key = op.info->qualified_name();
-  const auto add = [&](const ValuePtr& value) {
-    key += static_cast<char>('A' + static_cast<int>(value->type.dtype));
-    if (value->type.sizes.empty()) key += '0';
-  };
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-    const TraceArgument& argument = op.arguments[i];
+std::string signature(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
+  std::string key = twin.op->qualified_name();
+  for (std::size_t i = 0; i < twin.arguments.size(); ++i) {
+    const c10::IValue& value = argument(twin, inputs, i);
     key += ',';
-    if (argument.tensor) add(argument.tensor);
-    for (const ValuePtr& value : argument.list) {
-      if (value) add(value);
-    }
-    if (argument.kind != TraceArgument::Kind::kAttribute) continue;
-    key += argument.attribute.tagKind();
-    if (op.info->schema().arguments()[i].name() == "dtype" && argument.attribute.isInt()) {
-      key += std::to_string(argument.attribute.toInt());
-    }
+    key += value.tagKind();
+    for_each_tensor(value, [&](const at::Tensor& tensor) {
+      key += static_cast<char>('A' + static_cast<int>(tensor.scalar_type()));
+      if (tensor.dim() == 0) key += tensor.unsafeGetTensorImpl()->is_wrapped_number() ? 'w' : '0';
+    });
+    if (twin.op->schema().arguments()[i].name() == "dtype" && value.isInt()) key += std::to_string(value.toInt());
   }
   return key;
 }
 
-std::optional<std::vector<at::ScalarType>> ask_torch(const TraceOp& op) {
+DTypes ask_torch(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
   try {
     const Suppress quiet;
     torch::jit::Stack stack;
-    for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-      stack.push_back(stand_in(op.arguments[i], op.info->schema().arguments()[i]));
-    }
-    op.info->handle().callBoxed(stack);
+    for (std::size_t i = 0; i < twin.arguments.size(); ++i) stack.push_back(stand_in(argument(twin, inputs, i)));
+    twin.op->handle().callBoxed(stack);
     std::vector<at::ScalarType> types;
     for (const c10::IValue& result : stack) {
       for_each_tensor(result, [&](const at::Tensor& tensor) { types.push_back(tensor.scalar_type()); });
@@ -87,13 +75,23 @@ std::optional<std::vector<at::ScalarType>> ask_torch(const TraceOp& op) {
   }
 }
 
+struct Known {
+  std::mutex mutex;
+  std::unordered_map<std::string, DTypes> answers;
+};
+
 }  // namespace
 
-std::optional<std::vector<at::ScalarType>> result_dtypes(const TraceOp& op) {
-  static auto* known = new std::unordered_map<std::string, std::optional<std::vector<at::ScalarType>>>();
-  const std::string key = signature(op);
-  if (const auto found = known->find(key); found != known->end()) return found->second;
-  return known->emplace(key, ask_torch(op)).first->second;
+DTypes result_dtypes(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
+  static auto* known = new Known();
+  const std::string key = signature(twin, inputs);
+  {
+    const std::lock_guard lock(known->mutex);
+    if (const auto found = known->answers.find(key); found != known->answers.end()) return found->second;
+  }
+  DTypes answer = ask_torch(twin, inputs);
+  const std::lock_guard lock(known->mutex);
+  return known->answers.try_emplace(key, std::move(answer)).first->second;
 }
 
 }  // namespace leapp::capture

@@ -66,7 +66,7 @@ Path path_to(const ValuePtr& value) {
 
 Session::Session(std::string name, std::string folder, StartOptions options, std::unique_ptr<Logger> log)
     : name_(std::move(name)), folder_(std::move(folder)), options_(std::move(options)), log_(std::move(log)) {
-  recorder_ = std::make_shared<Recorder>([this](const std::string& text) { log_->warning(text); });
+  recorder_ = std::make_shared<Recorder>([log = log_](const std::string& text) { log->warning(text); });
   install_hook(recorder_);
 }
 

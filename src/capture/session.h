@@ -99,7 +99,7 @@ class Session {
   std::string name_;
   std::string folder_;
   StartOptions options_;
-  std::unique_ptr<Logger> log_;
+  std::shared_ptr<Logger> log_;  // an operator that is under way on another thread may warn after the session
   std::optional<HeapWithoutHoles> heap_{std::in_place};
   std::shared_ptr<Recorder> recorder_;
   std::vector<std::unique_ptr<NodeRecord>> nodes_;
