@@ -44,7 +44,7 @@ def against_peer() -> None:
     print(f"\nadded cost per operator        eager {ours['eager_us']:6.2f} us")
     print(f"  ours                     {ours['added_us']:9.2f} us")
     print(f"  peer                     {peer['added_us']:9.2f} us   ratio {peer['added_us'] / ours['added_us']:7.1f} x")
-    ours, peer = run(OURS, "first_pass", 10), run(PEER, "first_pass", 3)
+    ours, peer = run(OURS, "first_pass", 30), run(PEER, "first_pass", 5)
     print(f"\nfirst pass, 3 nodes (MLP 48-512-256-128-12)    eager {ours['eager_ms']:.3f} ms")
     print(f"  ours  added {ours['added_ms']:9.2f} ms   compile_graph {ours['compile_ms']:9.1f} ms")
     print(
