@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arguments, results and errors; the nodes are in builder_nodes.cpp and builder_shape.cpp.
+#include "emit/onnx/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace leapp::onnx_ops {
+namespace {
+
+std::optional<Scalar> scalar_of(const graph::Attribute& attribute) {
+  if (const auto* value = std::get_if<bool>(&attribute)) return *value;
+  if (const auto* value = std::get_if<std::int64_t>(&attribute)) return *value;
+  if (const auto* value = std::get_if<double>(&attribute)) return *value;
+  if (const auto* value = std::get_if<graph::Complex>(&attribute)) return *value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string location_text(const graph::SourceLocation& location) {
+  return location.file.empty() ? std::string() : fmt::format("{}:{}", location.file, location.line);
+}
+
+std::string OpBuilder::where_from() const {
+  const std::string line = location_text(node_.location());
+  return line.empty() ? node_.qualified_name() : fmt::format("{} at {}", node_.qualified_name(), line);
+}
+
+void OpBuilder::refuse(const std::string& why) {
+  if (status_.ok()) status_ = unimplemented(fmt::format("{}: {}", where_from(), why));
+}
+
+void OpBuilder::fault(const std::string& what) {
+  if (status_.ok()) status_ = internal_error(fmt::format("{}: {}", where_from(), what));
+}
+
+const graph::Attribute* OpBuilder::argument(std::string_view name) {
+  const graph::Attribute* found = node_.find(name);
+  if (found == nullptr) fault(fmt::format("expected an argument '{}', found none of that name", name));
+  return found;
+}
+
+bool OpBuilder::has(std::string_view name) const {
+  const graph::Attribute* found = node_.find(name);
+  return found != nullptr && !std::holds_alternative<std::monostate>(*found);
+}
+
+Tensor OpBuilder::placeholder(TensorType type) {
+  // Zero bytes by reference to nothing would not do: a placeholder never reaches a model, but handlers compute on it.
+  return model_.add_node({"Identity", {}, {}, {std::move(type)}, ""})[0];
+}
+
+Tensor OpBuilder::lookup(const graph::Value* value) {
+  const auto found = values_.find(value);
+  if (found != values_.end()) return found->second;
+  if (value->kind() != graph::ValueKind::kConstant) {
+    fault(fmt::format("%{} is used before it is defined", value->name()));
+    return placeholder(value->type());
+  }
+  if (!onnx::data_type_of(value->dtype()) || is_complex(value->dtype())) {
+    refuse(fmt::format("ONNX has no {} arithmetic", dtype_name(value->dtype())));
+    return placeholder(value->type());
+  }
+  const Tensor tensor = model_.add_constant(value->constant(), value->name());
+  values_.emplace(value, tensor);
+  return tensor;
+}
+
+Tensor OpBuilder::tensor(std::string_view name) {
+  const graph::Attribute* found = argument(name);
+  if (found != nullptr) {
+    if (const auto* value = std::get_if<graph::Value*>(found)) return lookup(*value);
+    if (const auto number = scalar_of(*found)) return constant(*number, number_dtype(*number));
+    fault(fmt::format("argument '{}': expected a tensor", name));
+  }
+  return placeholder({});
+}
+
+Tensor OpBuilder::optional_tensor(std::string_view name) { return has(name) ? tensor(name) : Tensor{}; }
+
+Tensors OpBuilder::tensors(std::string_view name) {
+  Tensors list;
+  const graph::Attribute* found = argument(name);
+  if (found == nullptr) return list;
+  const auto* values = std::get_if<std::vector<graph::Value*>>(found);
+  if (values == nullptr) {
+    fault(fmt::format("argument '{}': expected a list of tensors", name));
+    return list;
+  }
+  for (const graph::Value* value : *values) list.push_back(value == nullptr ? Tensor{} : lookup(value));
+  return list;
+}
+
+bool OpBuilder::is_number(std::string_view name) const {
+  const graph::Attribute* found = node_.find(name);
+  return found != nullptr && scalar_of(*found).has_value();
+}
+
+Tensor OpBuilder::operand(std::string_view name, DType dtype) {
+  return is_number(name) ? constant(scalar(name), dtype) : cast(tensor(name), dtype);
+}
+
+Scalar OpBuilder::scalar(std::string_view name) {
+  const graph::Attribute* found = argument(name);
+  if (found == nullptr) return std::int64_t{0};
+  if (const auto number = scalar_of(*found)) return *number;
+  if (const auto* value = std::get_if<graph::Value*>(found)) {
+    // Scalars that were read from a constant tensor.
+    const auto known = known_values(lookup(*value));
+    if (known && known->size() == 1) return known->front();
+    refuse(fmt::format("argument '{}' is a tensor; ONNX needs a number that is known when exporting", name));
+    return std::int64_t{0};
+  }
+  fault(fmt::format("argument '{}': expected a number", name));
+  return std::int64_t{0};
+}
+
+std::int64_t OpBuilder::integer(std::string_view name) { return to_int64(scalar(name)); }
+double OpBuilder::number(std::string_view name) { return to_double(scalar(name)); }
+bool OpBuilder::flag(std::string_view name) { return to_double(scalar(name)) != 0; }
+
+std::string OpBuilder::text(std::string_view name) {
+  const graph::Attribute* found = argument(name);
+  const auto* value = found == nullptr ? nullptr : std::get_if<std::string>(found);
+  if (value == nullptr) fault(fmt::format("argument '{}': expected a string", name));
+  return value == nullptr ? std::string() : *value;
+}
+
+Ints OpBuilder::integers(std::string_view name) {
+  const graph::Attribute* found = argument(name);
+  if (found == nullptr) return {};
+  if (const auto* list = std::get_if<Ints>(found)) return *list;
+  if (const auto* one = std::get_if<std::int64_t>(found)) return {*one};
+  if (std::holds_alternative<std::monostate>(*found)) return {};
+  // A list without elements has no type of its own.
+  if (const auto* values = std::get_if<std::vector<graph::Value*>>(found); values != nullptr && values->empty()) {
+    return {};
+  }
+  fault(fmt::format("argument '{}': expected a list of integers", name));
+  return {};
+}
+
+std::optional<DType> OpBuilder::dtype(std::string_view name) {
+  if (!has(name)) return std::nullopt;
+  const auto* value = std::get_if<DType>(node_.find(name));
+  if (value == nullptr) {
+    fault(fmt::format("argument '{}': expected a dtype", name));
+    return std::nullopt;
+  }
+  return *value;
+}
+
+DType OpBuilder::promoted(std::initializer_list<std::string_view> names) {
+  std::vector<Operand> operands;
+  for (const std::string_view name : names) {
+    if (is_number(name)) {
+      operands.push_back({number_dtype(scalar(name)), true, true});
+    } else if (has(name)) {
+      const Tensor value = tensor(name);
+      operands.push_back({value.dtype, value.shape.empty(), false});
+    }
+  }
+  return result_type(operands);
+}
+
+std::optional<std::vector<Scalar>> OpBuilder::known_values(const Tensor& value) const {
+  const graph::Constant* found = model_.constant(value);
+  if (found == nullptr) return std::nullopt;
+  std::vector<Scalar> numbers;
+  const auto bytes = found->bytes();
+  const auto count = static_cast<std::size_t>(value.elements());
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(read_number(value.dtype, bytes, i));
+  return numbers;
+}
+
+void OpBuilder::bind(std::size_t index, const Tensor& value) {
+  if (!ok()) return;
+  const TensorType& expected = result(index);
+  if (value.type() != expected) {
+    fault(fmt::format("result {} came out as {}, the graph says {}", index, type_text(value.dtype, value.shape),
+                      type_text(expected.dtype, expected.shape)));
+    return;
+  }
+  values_.insert_or_assign(node_.result(index), value);
+}
+
+}  // namespace leapp::onnx_ops

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/onnx/emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "emit/onnx/builder.h"
+#include "emit/onnx/model_builder.h"
+#include "emit/onnx/op_table.h"
+
+namespace leapp::emit {
+namespace {
+
+using onnx_ops::ModelBuilder;
+using onnx_ops::OpBuilder;
+using onnx_ops::OpEntry;
+using onnx_ops::Tensor;
+
+constexpr std::array<int, kHighestOpset - kLowestOpset + 1> kLowestIr = {7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11};
+constexpr int kHighestIr = 13;
+
+Result<int> ir_version_of(const OnnxOptions& options) {
+  const int opset = options.opset_version;
+  if (opset < kLowestOpset || opset > kHighestOpset) {
+    return invalid_argument(
+        fmt::format("opset_version: expected {} to {}, found {}", kLowestOpset, kHighestOpset, opset));
+  }
+  const int lowest = kLowestIr[static_cast<std::size_t>(opset - kLowestOpset)];
+  const int version = options.ir_version.value_or(lowest);
+  if (version < lowest || version > kHighestIr) {
+    return invalid_argument(
+        fmt::format("ir_version: expected {} to {} with opset {}, found {}", lowest, kHighestIr, opset, version));
+  }
+  return version;
+}
+
+Status check_port(const char* direction, const std::string& name, const graph::Value& value) {
+  if (is_port_dtype(value.dtype())) return {};
+  return unimplemented(
+      fmt::format("{} '{}': ONNX has no {} tensors that runtimes take", direction, name, dtype_name(value.dtype())));
+}
+
+/// A name that neither the ports' own nor earlier ones have.
+std::string unlike(std::string name, std::unordered_set<std::string>& taken) {
+  while (!taken.insert(name).second) name += "_";
+  return name;
+}
+
+Status no_mapping(const graph::Node& node) {
+  const std::string line = onnx_ops::location_text(node.location());
+  const std::string where = node.qualified_name() + (line.empty() ? "" : " at " + line);
+  std::vector<graph::Value*> values = node.inputs();
+  for (const auto& result : node.results()) values.push_back(result.get());
+  for (const graph::Value* value : values) {
+    if (!onnx_ops::is_complex(value->dtype())) continue;
+    return unimplemented(fmt::format("{}: ONNX has no {} arithmetic", where, dtype_name(value->dtype())));
+  }
+  return unimplemented(where + ": there is no ONNX mapping for this operator");
+}
+
+Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
+  const std::string name = node.qualified_name();
+  const OpEntry* entry = onnx_ops::find_op(name);
+  if (entry == nullptr) return no_mapping(node);
+  OpBuilder builder(model, values, node, entry->onnx_op);
+  const bool nothing = std::all_of(node.results().begin(), node.results().end(),
+                                   [](const auto& result) { return graph::element_count(result->shape()) == 0; });
+  if (nothing && entry->onnx_op != onnx_ops::kEvenWhenEmpty) {
+    // A tensor without elements has no content to compute.
+    for (std::size_t i = 0; i < node.results().size(); ++i) builder.bind(i, builder.full(0.0, builder.result(i)));
+    return builder.status();
+  }
+  entry->handler(builder);
+  LEAPP_RETURN_IF_ERROR(builder.status());
+  for (const auto& result : node.results()) {
+    if (!values.contains(result.get()) && !result->unused()) {
+      return internal_error(fmt::format("{}: the handler bound no value to result {}", name, result->name()));
+    }
+  }
+  return {};
+}
+
+/// Moves the weights into the file beside the model, at offsets that can be mapped into memory.
+onnx::Pieces make_external(onnx::Graph& graph, const OnnxOptions& options) {
+  constexpr std::size_t kSmall = 1024;  // stays inside: shapes, axes, scalars
+  constexpr std::size_t kAlignment = 4096;
+  onnx::Pieces data;
+  for (onnx::Tensor& tensor : graph.initializers) {
+    const std::size_t size = tensor.raw_data.view.size();
+    if (size <= kSmall) continue;
+    data.append_zeros((kAlignment - data.size() % kAlignment) % kAlignment);
+    tensor.external = onnx::ExternalData{options.external_data_name, data.size(), size};
+    data.append(tensor.raw_data);
+  }
+  return data;
+}
+
+Result<OnnxModel> finish(ModelBuilder& builder, const graph::Graph& graph, const OnnxOptions& options) {
+  LEAPP_ASSIGN_OR_RETURN(const int ir_version, ir_version_of(options));
+  onnx::Model model;
+  model.ir_version = ir_version;
+  model.opset_imports = {{"", options.opset_version}};
+  model.producer_name = "leapp";
+  model.producer_version = LEAPP_VERSION;
+  model.metadata_props = options.metadata;
+  model.graph = builder.finish(graph.name().empty() ? "graph" : graph.name());
+  std::uint64_t bytes = 0;
+  for (const onnx::Tensor& tensor : model.graph.initializers) bytes += tensor.raw_data.view.size();
+  OnnxModel result;
+  if (bytes > options.max_inline_bytes) {
+    if (options.external_data_name.empty()) {
+      return invalid_argument(fmt::format("external_data_name: {} bytes of weights do not fit into one file", bytes));
+    }
+    result.external_data = make_external(model.graph, options);
+  }
+  result.model = onnx::write_model(model);
+  return result;
+}
+
+}  // namespace
+
+OnnxPortNames onnx_port_names(const graph::Graph& graph) {
+  std::unordered_set<std::string> inputs;
+  std::unordered_set<std::string> outputs;
+  for (const auto& input : graph.inputs()) inputs.insert(input->name());
+  for (const graph::Output& output : graph.outputs()) outputs.insert(output.name);
+  std::unordered_set<std::string> taken;
+  for (const std::string& name : inputs) {
+    if (!outputs.contains(name)) taken.insert(name);
+  }
+  for (const std::string& name : outputs) {
+    if (!inputs.contains(name)) taken.insert(name);
+  }
+  OnnxPortNames names;
+  for (const auto& input : graph.inputs()) {
+    const bool both = outputs.contains(input->name());
+    names.inputs.push_back(both ? unlike(input->name() + "_in", taken) : input->name());
+  }
+  for (const graph::Output& output : graph.outputs()) {
+    const bool both = inputs.contains(output.name);
+    names.outputs.push_back(both ? unlike(output.name + "_out", taken) : output.name);
+  }
+  return names;
+}
+
+Result<OnnxModel> emit_onnx(const graph::Graph& graph, const OnnxOptions& options) {
+  LEAPP_RETURN_IF_ERROR(ir_version_of(options).status());
+  const OnnxPortNames names = onnx_port_names(graph);
+  ModelBuilder builder(options.opset_version);
+  OpBuilder::Values values;
+  std::size_t index = 0;
+  for (const auto& input : graph.inputs()) {
+    LEAPP_RETURN_IF_ERROR(check_port("input", input->name(), *input));
+    values.emplace(input.get(), builder.add_input(names.inputs[index++], input->type()));
+  }
+  for (const auto& node : graph.nodes()) LEAPP_RETURN_IF_ERROR(emit_node(builder, values, *node));
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    const graph::Value& value = *graph.outputs()[i].value;
+    LEAPP_RETURN_IF_ERROR(check_port("output", graph.outputs()[i].name, value));
+    if (value.kind() == graph::ValueKind::kConstant) {
+      values.insert_or_assign(&value, builder.add_constant(value.constant(), value.name()));
+    }
+    const std::string line = value.producer() == nullptr ? "" : onnx_ops::location_text(value.producer()->location());
+    builder.add_output(names.outputs[i], values.at(&value), line);
+  }
+  return finish(builder, graph, options);
+}
+
+bool is_supported(std::string_view op, std::string_view overload) {
+  std::string name(op);
+  if (!overload.empty()) name.append(".").append(overload);
+  return onnx_ops::find_op(name) != nullptr;
+}
+
+}  // namespace leapp::emit

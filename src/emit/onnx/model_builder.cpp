@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/onnx/model_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace leapp::onnx_ops {
+namespace {
+
+std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
+
+onnx::ValueInfo info_of(const std::string& name, const graph::TensorType& type) {
+  return {name, onnx::data_type_of(type.dtype).value_or(0), type.shape};
+}
+
+}  // namespace
+
+Tensor ModelBuilder::new_value(Kind kind, std::string name, graph::TensorType type) {
+  const auto id = static_cast<std::int32_t>(values_.size());
+  Tensor tensor{id, type.dtype, type.shape};
+  values_.push_back({kind, std::move(name), std::move(type)});
+  return tensor;
+}
+
+Tensor ModelBuilder::add_input(std::string name, graph::TensorType type) {
+  taken_.insert(name);
+  Tensor tensor = new_value(Kind::kInput, std::move(name), std::move(type));
+  inputs_.push_back(tensor.id);
+  return tensor;
+}
+
+Tensor ModelBuilder::add_constant(graph::Constant constant, std::string wish) {
+  const std::uint64_t hash = content_hash(constant.bytes(), static_cast<std::uint64_t>(constant.type.dtype));
+  std::vector<std::int32_t>& alike = constants_by_hash_[hash];
+  for (const std::int32_t id : alike) {
+    const graph::Constant& other = constants_[values_[index_of(id)].constant];
+    if (other.same_content(constant)) return {id, constant.type.dtype, constant.type.shape};
+  }
+  Tensor tensor = new_value(Kind::kConstant, std::move(wish), constant.type);
+  values_.back().constant = constants_.size();
+  constants_.push_back(std::move(constant));
+  alike.push_back(tensor.id);
+  return tensor;
+}
+
+std::vector<Tensor> ModelBuilder::add_node(NodeSpec spec) {
+  std::vector<Tensor> results;
+  NodeRecord record;
+  for (const graph::TensorType& type : spec.results) {
+    results.push_back(new_value(Kind::kResult, "", type));
+    record.outputs.push_back(results.back().id);
+  }
+  record.spec = std::move(spec);
+  nodes_.push_back(std::move(record));
+  return results;
+}
+
+void ModelBuilder::add_output(std::string name, const Tensor& value, const std::string& doc_string) {
+  taken_.insert(name);
+  Tensor output = value;
+  if (values_[index_of(value.id)].kind != Kind::kResult || !values_[index_of(value.id)].name.empty()) {
+    output = add_node({"Identity", {value}, {}, {value.type()}, doc_string})[0];
+  }
+  values_[index_of(output.id)].name = std::move(name);
+  outputs_.push_back(output.id);
+}
+
+const graph::Constant* ModelBuilder::constant(const Tensor& value) const {
+  if (!value.present() || values_[index_of(value.id)].kind != Kind::kConstant) return nullptr;
+  return &constants_[values_[index_of(value.id)].constant];
+}
+
+void ModelBuilder::mark_used() {
+  for (const std::int32_t id : outputs_) values_[index_of(id)].used = true;
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    node->used = std::any_of(node->outputs.begin(), node->outputs.end(),
+                             [&](std::int32_t id) { return values_[index_of(id)].used; });
+    if (!node->used) continue;
+    for (const Tensor& input : node->spec.inputs) {
+      if (input.present()) values_[index_of(input.id)].used = true;
+    }
+  }
+}
+
+std::string ModelBuilder::free_name(const std::string& wish) {
+  std::string name = wish;
+  while (!taken_.insert(name).second) name = wish + "_" + std::to_string(next_suffix_[wish]++);
+  return name;
+}
+
+void ModelBuilder::give_names() {
+  std::int64_t next = 0;
+  for (ValueRecord& value : values_) {
+    if (value.kind == Kind::kConstant && value.used && !value.name.empty()) value.name = free_name(value.name);
+  }
+  for (ValueRecord& value : values_) {
+    if (!value.name.empty() || value.kind == Kind::kInput) continue;
+    if (value.kind == Kind::kConstant && !value.used) continue;
+    value.name = free_name((value.kind == Kind::kConstant ? "c" : "t") + std::to_string(next++));
+  }
+}
+
+onnx::Graph ModelBuilder::finish(std::string name) {
+  mark_used();
+  give_names();
+  onnx::Graph graph;
+  graph.name = std::move(name);
+  for (const std::int32_t id : inputs_) {
+    graph.inputs.push_back(info_of(values_[index_of(id)].name, values_[index_of(id)].type));
+  }
+  for (const std::int32_t id : outputs_) {
+    graph.outputs.push_back(info_of(values_[index_of(id)].name, values_[index_of(id)].type));
+  }
+  for (const ValueRecord& value : values_) {
+    if (value.kind != Kind::kConstant || !value.used) continue;
+    const graph::Constant& constant = constants_[value.constant];
+    graph.initializers.push_back({value.name,
+                                  onnx::data_type_of(value.type.dtype).value_or(0),
+                                  value.type.shape,
+                                  {constant.data, constant.bytes()},
+                                  std::nullopt});
+  }
+  std::unordered_map<std::string, std::int64_t> numbers;
+  for (NodeRecord& record : nodes_) {
+    if (!record.used) continue;
+    onnx::Node node;
+    node.op_type = record.spec.op;
+    node.name = record.spec.op + "_" + std::to_string(numbers[record.spec.op]++);
+    node.doc_string = std::move(record.spec.doc_string);
+    node.attributes = std::move(record.spec.attributes);
+    for (const Tensor& input : record.spec.inputs) {
+      node.inputs.push_back(input.present() ? values_[index_of(input.id)].name : std::string());
+    }
+    for (const std::int32_t id : record.outputs) node.outputs.push_back(values_[index_of(id)].name);
+    graph.nodes.push_back(std::move(node));
+  }
+  return graph;
+}
+
+}  // namespace leapp::onnx_ops

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "emit/onnx/tensor.h"
+#include "graph/graph.h"
+#include "onnx_proto/messages.h"
+
+namespace leapp::onnx_ops {
+
+using Attributes = std::vector<onnx::Attribute>;
+
+/// One node to be.
+struct NodeSpec {
+  std::string op;
+  std::vector<Tensor> inputs;  ///< a Tensor that is not present() leaves an optional input out
+  Attributes attributes;
+  std::vector<graph::TensorType> results;
+  std::string doc_string;
+};
+
+/// The ONNX graph under construction. Values are numbers until finish() gives them names, so that an output's name need
+/// not be known when its node is made. Not thread-safe.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(int opset) : opset_(opset) {}
+
+  [[nodiscard]] int opset() const { return opset_; }
+
+  Tensor add_input(std::string name, graph::TensorType type);
+
+  /// Equal contents of equal type are stored once. `wish`: the name if it is free; may be empty.
+  Tensor add_constant(graph::Constant constant, std::string wish);
+
+  std::vector<Tensor> add_node(NodeSpec spec);
+
+  /// The graph gets an output of that name. What is no node's result, or an output already, passes through an Identity.
+  void add_output(std::string name, const Tensor& value, const std::string& doc_string);
+
+  /// The constant behind `value`, or nullptr. Valid until the next call that is not const.
+  [[nodiscard]] const graph::Constant* constant(const Tensor& value) const;
+
+  /// The graph without what no output needs.
+  [[nodiscard]] onnx::Graph finish(std::string name);
+
+ private:
+  enum class Kind : std::uint8_t { kInput, kConstant, kResult };
+  struct ValueRecord {
+    Kind kind;
+    std::string name;  // empty: made up in finish(); of a constant: a wish
+    graph::TensorType type;
+    std::size_t constant = 0;
+    bool used = false;
+  };
+  struct NodeRecord {
+    NodeSpec spec;
+    std::vector<std::int32_t> outputs;
+    bool used = false;
+  };
+
+  Tensor new_value(Kind kind, std::string name, graph::TensorType type);
+  void mark_used();
+  void give_names();
+  [[nodiscard]] std::string free_name(const std::string& wish);
+
+  int opset_;
+  std::vector<ValueRecord> values_;
+  std::vector<NodeRecord> nodes_;
+  std::vector<graph::Constant> constants_;
+  std::unordered_map<std::uint64_t, std::vector<std::int32_t>> constants_by_hash_;
+  std::vector<std::int32_t> inputs_;
+  std::vector<std::int32_t> outputs_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, std::int64_t> next_suffix_;
+};
+
+}  // namespace leapp::onnx_ops

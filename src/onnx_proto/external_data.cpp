@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx_proto/external_data.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <protozero/exception.hpp>
+#include <protozero/pbf_reader.hpp>
+#include <utility>
+
+#include "onnx_proto/fields.h"
+
+namespace leapp::onnx {
+namespace {
+
+// protobuf itself stops at a hundred messages inside each other.
+constexpr int kDeepest = 100;
+
+/// What a message is, as far as the way to a tensor goes.
+enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor, kSparseTensor, kFunction, kTraining };
+
+struct Step {
+  Kind from;
+  protozero::pbf_tag_type field;
+  Kind to;
+};
+
+template <typename Field>
+constexpr protozero::pbf_tag_type number(Field field) {
+  return static_cast<protozero::pbf_tag_type>(field);
+}
+
+// Every field that can lead to a tensor. Numbers without a name are of messages that nobody here writes.
+constexpr std::array<Step, 18> kSteps{{
+    {Kind::kModel, number(ModelField::kGraph), Kind::kGraph},
+    {Kind::kModel, 20, Kind::kTraining},
+    {Kind::kModel, 25, Kind::kFunction},
+    {Kind::kTraining, 1, Kind::kGraph},
+    {Kind::kTraining, 2, Kind::kGraph},
+    {Kind::kFunction, 7, Kind::kNode},
+    {Kind::kFunction, 11, Kind::kAttribute},
+    {Kind::kGraph, number(GraphField::kNode), Kind::kNode},
+    {Kind::kGraph, number(GraphField::kInitializer), Kind::kTensor},
+    {Kind::kGraph, 15, Kind::kSparseTensor},
+    {Kind::kNode, number(NodeField::kAttribute), Kind::kAttribute},
+    {Kind::kAttribute, number(AttributeField::kTensor), Kind::kTensor},
+    {Kind::kAttribute, 6, Kind::kGraph},
+    {Kind::kAttribute, 10, Kind::kTensor},
+    {Kind::kAttribute, 11, Kind::kGraph},
+    {Kind::kAttribute, 22, Kind::kSparseTensor},
+    {Kind::kSparseTensor, 1, Kind::kTensor},
+    {Kind::kSparseTensor, 2, Kind::kTensor},
+}};
+
+bool is_message(const protozero::pbf_reader& message) {
+  return message.wire_type() == protozero::pbf_wire_type::length_delimited;
+}
+
+class Walker {
+ public:
+  Status walk(protozero::pbf_reader message, Kind kind, int depth) {
+    if (depth > kDeepest) return data_loss(fmt::format("more than {} messages inside each other", kDeepest));
+    while (message.next()) {
+      if (!is_message(message)) {
+        message.skip();
+      } else if (kind == Kind::kTensor && message.tag() == number(TensorField::kExternalData)) {
+        read_entry(message.get_message());
+      } else if (const Step* step = find(kind, message.tag())) {
+        LEAPP_RETURN_IF_ERROR(walk(message.get_message(), step->to, depth + 1));
+      } else {
+        message.skip();
+      }
+    }
+    return {};
+  }
+
+  std::set<std::string> files;
+
+ private:
+  static const Step* find(Kind kind, protozero::pbf_tag_type field) {
+    for (const Step& step : kSteps) {
+      if (step.from == kind && step.field == field) return &step;
+    }
+    return nullptr;
+  }
+
+  void read_entry(protozero::pbf_reader entry) {
+    std::string key;
+    std::string value;
+    while (entry.next()) {
+      if (!is_message(entry)) {
+        entry.skip();
+      } else if (entry.tag() == number(StringPairField::kKey)) {
+        key = entry.get_string();
+      } else if (entry.tag() == number(StringPairField::kValue)) {
+        value = entry.get_string();
+      } else {
+        entry.skip();
+      }
+    }
+    if (key == "location") files.insert(std::move(value));
+  }
+};
+
+}  // namespace
+
+Result<std::set<std::string>> external_data_files(std::span<const std::byte> model) {
+  try {
+    Walker walker;
+    const protozero::pbf_reader reader(reinterpret_cast<const char*>(model.data()), model.size());
+    LEAPP_RETURN_IF_ERROR(walker.walk(reader, Kind::kModel, 0));
+    return std::move(walker.files);
+  } catch (const protozero::exception& error) {
+    return data_loss(fmt::format("not an ONNX model: {}", error.what()));
+  }
+}
+
+}  // namespace leapp::onnx

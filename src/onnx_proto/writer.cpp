@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx_proto/writer.h"
+
+#include <type_traits>
+#include <utility>
+
+#include <protozero/pbf_builder.hpp>
+
+#include "onnx_proto/fields.h"
+
+namespace leapp::onnx {
+namespace {
+
+template <typename Field>
+using Builder = protozero::pbf_builder<Field>;
+
+/// The tag and length that stand before a nested message or a block of bytes.
+template <typename Field>
+std::string header(Field field, std::size_t length) {
+  std::string text;
+  constexpr std::uint32_t kLengthDelimited = 2;
+  const auto tag = (static_cast<std::uint32_t>(field) << 3U) | kLengthDelimited;
+  protozero::write_varint(std::back_inserter(text), tag);
+  protozero::write_varint(std::back_inserter(text), length);
+  return text;
+}
+
+std::string write_pair(const std::string& key, const std::string& value) {
+  std::string text;
+  Builder<StringPairField> message(text);
+  message.add_string(StringPairField::kKey, key);
+  message.add_string(StringPairField::kValue, value);
+  return text;
+}
+
+Pieces write_tensor(const Tensor& tensor) {
+  std::string text;
+  Builder<TensorField> message(text);
+  message.add_packed_int64(TensorField::kDims, tensor.dims.begin(), tensor.dims.end());
+  message.add_int32(TensorField::kDataType, tensor.data_type);
+  if (!tensor.name.empty()) message.add_string(TensorField::kName, tensor.name);
+  if (tensor.external) {
+    const ExternalData& external = *tensor.external;
+    message.add_message(TensorField::kExternalData, write_pair("location", external.location));
+    message.add_message(TensorField::kExternalData, write_pair("offset", std::to_string(external.offset)));
+    message.add_message(TensorField::kExternalData, write_pair("length", std::to_string(external.length)));
+    message.add_enum(TensorField::kDataLocation, kExternalLocation);
+  }
+  Pieces pieces;
+  if (!tensor.external) text += header(TensorField::kRawData, tensor.raw_data.view.size());
+  pieces.append(std::move(text));
+  if (!tensor.external) pieces.append(tensor.raw_data);
+  return pieces;
+}
+
+void write_value(Builder<AttributeField>& message, const AttributeValue& value) {
+  const auto type = [&](AttributeType kind) {
+    message.add_enum(AttributeField::kType, static_cast<std::int32_t>(kind));
+  };
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    message.add_int64(AttributeField::kInt, *integer);
+    type(AttributeType::kInt);
+  } else if (const auto* number = std::get_if<float>(&value)) {
+    message.add_float(AttributeField::kFloat, *number);
+    type(AttributeType::kFloat);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    message.add_bytes(AttributeField::kString, *text);
+    type(AttributeType::kString);
+  } else if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+    for (const std::int64_t item : *integers) message.add_int64(AttributeField::kInts, item);
+    type(AttributeType::kInts);
+  } else if (const auto* numbers = std::get_if<std::vector<float>>(&value)) {
+    for (const float item : *numbers) message.add_float(AttributeField::kFloats, item);
+    type(AttributeType::kFloats);
+  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+    for (const std::string& item : *texts) message.add_bytes(AttributeField::kStrings, item);
+    type(AttributeType::kStrings);
+  } else {
+    message.add_message(AttributeField::kTensor, write_tensor(std::get<Tensor>(value)).text());
+    type(AttributeType::kTensor);
+  }
+}
+
+std::string write_attribute(const Attribute& attribute) {
+  std::string text;
+  Builder<AttributeField> message(text);
+  message.add_string(AttributeField::kName, attribute.name);
+  write_value(message, attribute.value);
+  return text;
+}
+
+std::string write_node(const Node& node) {
+  std::string text;
+  Builder<NodeField> message(text);
+  for (const std::string& name : node.inputs) message.add_string(NodeField::kInput, name);
+  for (const std::string& name : node.outputs) message.add_string(NodeField::kOutput, name);
+  if (!node.name.empty()) message.add_string(NodeField::kName, node.name);
+  message.add_string(NodeField::kOpType, node.op_type);
+  for (const Attribute& attribute : node.attributes) {
+    message.add_message(NodeField::kAttribute, write_attribute(attribute));
+  }
+  if (!node.doc_string.empty()) message.add_string(NodeField::kDocString, node.doc_string);
+  if (!node.domain.empty()) message.add_string(NodeField::kDomain, node.domain);
+  return text;
+}
+
+std::string write_value_info(const ValueInfo& info) {
+  std::string shape;
+  Builder<ShapeField> shape_message(shape);
+  for (const std::int64_t size : info.dims) {
+    std::string dimension;
+    Builder<DimensionField>(dimension).add_int64(DimensionField::kValue, size);
+    shape_message.add_message(ShapeField::kDim, dimension);
+  }
+  std::string tensor;
+  Builder<TensorTypeField> tensor_message(tensor);
+  tensor_message.add_int32(TensorTypeField::kElemType, info.elem_type);
+  tensor_message.add_message(TensorTypeField::kShape, shape);
+  std::string type;
+  Builder<TypeField>(type).add_message(TypeField::kTensorType, tensor);
+  std::string text;
+  Builder<ValueInfoField> message(text);
+  message.add_string(ValueInfoField::kName, info.name);
+  message.add_message(ValueInfoField::kType, type);
+  return text;
+}
+
+Pieces write_graph(const Graph& graph) {
+  std::string text;
+  Builder<GraphField> message(text);
+  for (const Node& node : graph.nodes) message.add_message(GraphField::kNode, write_node(node));
+  message.add_string(GraphField::kName, graph.name);
+  for (const ValueInfo& info : graph.inputs) message.add_message(GraphField::kInput, write_value_info(info));
+  for (const ValueInfo& info : graph.outputs) message.add_message(GraphField::kOutput, write_value_info(info));
+  for (const ValueInfo& info : graph.value_infos) message.add_message(GraphField::kValueInfo, write_value_info(info));
+  Pieces pieces;
+  pieces.append(std::move(text));
+  for (const Tensor& tensor : graph.initializers) {
+    Pieces content = write_tensor(tensor);
+    pieces.append(header(GraphField::kInitializer, content.size()));
+    pieces.append(std::move(content));
+  }
+  return pieces;
+}
+
+}  // namespace
+
+void Pieces::append(std::string bytes) {
+  if (bytes.empty()) return;
+  auto block = std::make_shared<const std::string>(std::move(bytes));
+  const auto view = std::as_bytes(std::span(*block));
+  append(Bytes{std::move(block), view});
+}
+
+void Pieces::append(Bytes bytes) {
+  if (bytes.view.empty()) return;
+  size_ += bytes.view.size();
+  pieces_.push_back(std::move(bytes));
+}
+
+void Pieces::append(Pieces pieces) {
+  for (Bytes& piece : pieces.pieces_) append(std::move(piece));
+}
+
+void Pieces::append_zeros(std::size_t count) { append(std::string(count, '\0')); }
+
+std::string Pieces::text() const {
+  std::string text;
+  text.reserve(size_);
+  for (const Bytes& piece : pieces_) {
+    text.append(reinterpret_cast<const char*>(piece.view.data()), piece.view.size());
+  }
+  return text;
+}
+
+Pieces write_model(const Model& model) {
+  std::string text;
+  Builder<ModelField> message(text);
+  message.add_int64(ModelField::kIrVersion, model.ir_version);
+  message.add_string(ModelField::kProducerName, model.producer_name);
+  message.add_string(ModelField::kProducerVersion, model.producer_version);
+  if (!model.doc_string.empty()) message.add_string(ModelField::kDocString, model.doc_string);
+  for (const OperatorSet& opset : model.opset_imports) {
+    std::string item;
+    Builder<OperatorSetField> opset_message(item);
+    opset_message.add_string(OperatorSetField::kDomain, opset.domain);
+    opset_message.add_int64(OperatorSetField::kVersion, opset.version);
+    message.add_message(ModelField::kOpsetImport, item);
+  }
+  for (const auto& [key, value] : model.metadata_props) {
+    message.add_message(ModelField::kMetadataProps, write_pair(key, value));
+  }
+  Pieces graph = write_graph(model.graph);
+  text += header(ModelField::kGraph, graph.size());
+  Pieces pieces;
+  pieces.append(std::move(text));
+  pieces.append(std::move(graph));
+  return pieces;
+}
+
+}  // namespace leapp::onnx

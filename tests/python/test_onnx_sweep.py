@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator of PyTorch's database that takes dense float32 tensors: right in ONNX Runtime, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from onnx_sweep import BY_ID, Verdict, find
+from onnx_table import NOT_NATIVE
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_operator(name: str, tmp_path: Path) -> None:
+    found = find(name, tmp_path)
+    assert found.verdict is not Verdict.WRONG, found.text
+    expected = NOT_NATIVE.get(name, Verdict.NATIVE)
+    assert found.verdict is expected, f"onnx_table.py says '{expected.value}': {found.verdict.value}: {found.text}"
+
+
+def test_the_table_names_operators_of_the_database() -> None:
+    assert set(NOT_NATIVE) <= set(BY_ID), "the table has entries that no test looks at"
