@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/base/dtype.h"
+#include "leapp/base/export.h"
+#include "leapp/base/status.h"
+#include "leapp/bundle/spec.h"
+
+/// Reads bundles, ours and the peer's, config versions 1.0 to 1.3. The bytes may come from strangers: any byte string
+/// ends in a Status or in something that is consistent in itself. All functions may be called from any thread.
+namespace leapp::bundle {
+
+/// Extents, and bytes, of one port are at most this many.
+inline constexpr std::int64_t kLargestPort = std::int64_t{1} << 32;
+
+/// What the text of a `{name}.yaml` says. kDataLoss when it is no bundle: the message has line, place, what was
+/// expected and what was found. That its wiring makes sense is not looked at: see check.h.
+LEAPP_API Result<BundleSpec> parse_bundle(std::string_view text);
+
+/// parse_bundle of a file. kIo when it cannot be read.
+LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file);
+
+struct FileOptions {
+  /// Files of the bundle may be anywhere, not only in its folder.
+  bool allow_outside = false;
+  bool verify_checksums = true;
+};
+
+/// The file that `name` in the bundle in `folder` means, without symlinks. kIo when it is no regular file,
+/// kInvalidArgument when it lies outside the folder and may not.
+LEAPP_API Result<std::filesystem::path> locate_file(const std::filesystem::path& folder, const std::string& name,
+                                                    const FileOptions& options = {});
+
+/// A model's file and what is in it.
+struct ModelFile {
+  std::filesystem::path path;
+  std::vector<std::byte> bytes;
+};
+
+/// Reads the model and compares it with the checksums that are given: kDataLoss when one differs.
+/// kInvalidArgument when the node has no model.
+LEAPP_API Result<ModelFile> read_model(const std::filesystem::path& folder, const Model& model,
+                                       const FileOptions& options = {});
+
+/// A tensor of a safetensors file: dense, row-major, little-endian.
+struct StoredTensor {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;  ///< not necessarily aligned
+};
+
+/// The tensors, in the order of their bytes, which stay `file`'s. kDataLoss for a header over 100 MB or that is not
+/// what the format asks for, and for holes, overlaps, names that occur twice and sizes that overflow or do not fit.
+LEAPP_API Result<std::vector<StoredTensor>> parse_safetensors(std::span<const std::byte> file);
+
+/// The whole file. kIo when it cannot be read or is larger than `largest`.
+LEAPP_API Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, std::uint64_t largest);
+
+}  // namespace leapp::bundle

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace leapp::engine {
+
+/// Where ONNX Runtime computes.
+enum class Provider {
+  kAuto,  ///< CUDA when this ONNX Runtime offers it and it starts, else the CPU
+  kCpu,
+  kCuda,  ///< an error when it is not there
+};
+
+/// How far ONNX Runtime may rewrite a model before running it.
+enum class Optimisation { kOff, kBasic, kExtended, kAll };
+
+/// How models are run. The defaults suit a control loop: one thread, the caller's, and nobody spins.
+struct Options {
+  /// libonnxruntime.so, or a folder that has one. Empty: what LEAPP_ONNXRUNTIME names, one that the process has loaded
+  /// already, the one in `onnxruntime_package`, the system's; in this order.
+  std::string onnxruntime_library;
+  /// Folder of the Python package `onnxruntime` (1.20 or newer: older ones have no library of their own); may be empty.
+  std::string onnxruntime_package;
+  /// libleapp_engine_torch.so. Empty: what LEAPP_ENGINE_TORCH names, the one beside this library, the system's.
+  std::string torch_engine_library;
+  int intra_op_threads = 1;
+  int inter_op_threads = 1;
+  Provider provider = Provider::kAuto;
+  Optimisation optimisation = Optimisation::kAll;
+  /// ONNX Runtime writes a profile of each model to `{profile_prefix}_{time}.json` when the model is dropped; empty:
+  /// no.
+  std::string profile_prefix;
+};
+
+}  // namespace leapp::engine

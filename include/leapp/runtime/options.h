@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "leapp/engine/options.h"
+
+namespace leapp::runtime {
+
+struct LoadOptions {
+  /// Models may lie outside the bundle's folder.
+  bool allow_outside = false;
+  bool verify_checksums = true;
+  /// load() also prepares. Off: Pipeline::prepare() has to be called before the first step.
+  bool prepare = true;
+  engine::Options engine;
+};
+
+/// What feedback inputs hold after a reset.
+enum class ResetMode {
+  kExported,  ///< the values they had when the pipeline was captured
+  kZeros,
+};
+
+}  // namespace leapp::runtime

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Run a bundle without Python and, if its models are ONNX, without torch. Start here.
+//
+//   auto pipeline = leapp::runtime::Pipeline::load("walk/walk.yaml").value();
+//   std::span<float> obs = pipeline.input<float>("policy/obs").value();
+//   std::span<const float> action = pipeline.output<float>("policy/action").value();
+//   while (running) {
+//     read_sensors(obs);
+//     if (pipeline.step() != leapp::runtime::StepResult::kOk) stop(pipeline.error().message());
+//     drive_motors(action);
+//   }
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/base/export.h"
+#include "leapp/base/status.h"
+#include "leapp/base/tensor_view.h"
+#include "leapp/bundle/spec.h"
+#include "leapp/runtime/options.h"
+
+namespace leapp::runtime {
+
+enum class [[nodiscard]] StepResult{
+    kOk,
+    kFailed,       ///< a model could not run: see error(); outputs and state are what they were
+    kNotPrepared,  ///< prepare() was not called, or failed
+};
+
+/// A bundle that is ready to run. Belongs to one thread at a time; different pipelines are independent of each other.
+/// All memory it works on is its own and has its place from prepare() on; step() allocates nothing of its own.
+class LEAPP_API Pipeline {
+ public:
+  /// Reads `bundle` (its YAML file, or the folder that has one of the same name), checks its wiring and its files, and
+  /// loads the models. A failure names file, place, what was expected and what was found.
+  static Result<Pipeline> load(const std::filesystem::path& bundle, const LoadOptions& options = {});
+
+  Pipeline(Pipeline&&) noexcept;
+  Pipeline& operator=(Pipeline&&) noexcept;
+  ~Pipeline();
+
+  /// Binds every model to its buffers, runs each to warm it up, and puts the exported state in place. Inputs are zero
+  /// afterwards. Nothing happens when it was called before. load() does it unless told not to.
+  Status prepare();
+
+  /// Runs every node once. Reads the inputs as they are; the outputs change when the whole step has succeeded, and so
+  /// does the state. Afterwards the thread's floating-point mode is as it was.
+  StepResult step() noexcept;
+
+  /// Why the last step failed; ok when it did not.
+  [[nodiscard]] Status error() const;
+
+  /// Sets every feedback input. Inputs and outputs keep what they hold.
+  void reset(ResetMode mode = ResetMode::kExported);
+
+  /// "node/port" of what the caller gives, what it gets, and what goes from one step to the next; in the file's order.
+  [[nodiscard]] const std::vector<std::string>& inputs() const;
+  [[nodiscard]] const std::vector<std::string>& outputs() const;
+  [[nodiscard]] const std::vector<std::string>& feedback_inputs() const;
+
+  /// The memory of an input or output: in place for as long as the pipeline lives, moved or not. `name` is "node/port";
+  /// where a node's port is "X_in", "node/X" will do. Inputs keep what was written until it is replaced. kNotFound
+  /// lists the names there are.
+  [[nodiscard]] Result<TensorView> input(std::string_view name);
+  [[nodiscard]] Result<TensorView> output(std::string_view name) const;
+
+  /// The same as elements of type T; kWrongType when they are of another type.
+  template <typename T>
+  [[nodiscard]] Result<std::span<T>> input(std::string_view name) {
+    auto view = input(name);
+    if (!view.ok()) return view.status();
+    return view.value().template as<T>();
+  }
+  template <typename T>
+  [[nodiscard]] Result<std::span<const T>> output(std::string_view name) const {
+    auto view = output(name);
+    if (!view.ok()) return view.status();
+    return view.value().template as<const T>();
+  }
+
+  /// What a feedback input will read in the next step; may be written. In place until the next step() or reset() only:
+  /// old and new values take turns in two buffers.
+  [[nodiscard]] Result<TensorView> feedback_input(std::string_view name);
+
+  /// What the bundle's YAML says.
+  [[nodiscard]] const bundle::BundleSpec& spec() const;
+
+ private:
+  friend struct PipelineAccess;
+  struct Impl;
+  explicit Pipeline(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace leapp::runtime

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <new>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "bundle/file_system.h"
+#include "leapp/bundle/reader.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_inside(const fs::path& file, const fs::path& folder) {
+  const auto [rest, unused] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return rest == folder.end() && file != folder;
+}
+
+Status check_digest(const Model& model, const char* name, const std::string& expected, const std::string& found) {
+  std::string lower = expected;
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (lower == found) return {};
+  return data_loss(
+      fmt::format("models.{}.parameters.{}: expected {}, found {} in {}: the model is not the one that was "
+                  "exported",
+                  model.name, name, quote(expected), found, *model.parameters.model_path));
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t largest) {
+  // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return file_error("read", path, errno);
+  struct ::stat status {};
+  if (::fstat(file.number(), &status) != 0) return file_error("read", path, errno);
+  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is no regular file", path.string()));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > largest) {
+    return io_error(fmt::format("cannot read {}: expected at most {} bytes, found {}", path.string(), largest, size));
+  }
+  std::vector<std::byte> bytes;
+  try {
+    bytes.resize(size);
+  } catch (const std::bad_alloc&) {
+    return io_error(fmt::format("cannot read {}: no memory for {} bytes", path.string(), size));
+  }
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ::ssize_t count = ::read(file.number(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return file_error("read", path, errno);
+    if (count == 0) break;  // it became shorter meanwhile
+    done += static_cast<std::size_t>(count);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+Result<fs::path> locate_file(const fs::path& folder, const std::string& name, const FileOptions& options) {
+  if (name.empty() || name.find('\0') != std::string::npos) {
+    return invalid_argument(fmt::format("expected the name of a file, found {}", quote(name)));
+  }
+  std::error_code error;
+  const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+  if (error) return file_error("find", folder, error.value());
+  const fs::path written = root / name;
+  const fs::path file = fs::canonical(written, error);
+  if (error && (options.allow_outside || is_inside(written.lexically_normal(), root))) {
+    return file_error("find", written, error.value());
+  }
+  if (error || (!options.allow_outside && !is_inside(file, root))) {
+    return invalid_argument(
+        fmt::format("{} leads out of the bundle's folder {}; allow_outside permits that", quote(name), root.string()));
+  }
+  if (!fs::is_regular_file(file, error)) return io_error(fmt::format("{} is no regular file", file.string()));
+  return file;
+}
+
+Result<ModelFile> read_model(const fs::path& folder, const Model& model, const FileOptions& options) {
+  const ModelParameters& parameters = model.parameters;
+  if (!parameters.model_path) {
+    return invalid_argument(fmt::format("models.{}: the node has no model, so the pipeline cannot run", model.name));
+  }
+  ModelFile file;
+  auto path = locate_file(folder, *parameters.model_path, options);
+  if (!path.ok()) {
+    return Status(path.status().code(),
+                  fmt::format("models.{}.parameters.model_path: {}", model.name, path.status().message()));
+  }
+  file.path = std::move(path).value();
+  LEAPP_ASSIGN_OR_RETURN(file.bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
+  if (!options.verify_checksums || (!parameters.md5sum && !parameters.sha256sum)) return file;
+  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(file.bytes));
+  if (parameters.sha256sum) {
+    LEAPP_RETURN_IF_ERROR(check_digest(model, "sha256sum", *parameters.sha256sum, digests.sha256));
+  }
+  if (parameters.md5sum) LEAPP_RETURN_IF_ERROR(check_digest(model, "md5sum", *parameters.md5sum, digests.md5));
+  return file;
+}
+
+}  // namespace leapp::bundle

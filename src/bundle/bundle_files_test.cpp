@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/hash.h"
+#include "leapp/bundle/reader.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BundleFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(::testing::TempDir()) / ("leapp_bundle_files_" + std::to_string(::getpid()));
+    folder_ = root_ / "bundle";
+    fs::create_directories(folder_ / "sub");
+    write(folder_ / "model.onnx", "model");
+    write(folder_ / "sub" / "model.onnx", "other");
+    write(root_ / "outside.onnx", "outside");
+    fs::create_directory(root_ / "bundle2");
+    write(root_ / "bundle2" / "model.onnx", "neighbour");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  static void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+  static Model model(const std::string& path) {
+    return {.name = "m", .inputs = {}, .outputs = {}, .parameters = {.backend = "onnx", .model_path = path}};
+  }
+
+  fs::path root_;
+  fs::path folder_;
+};
+
+TEST_F(BundleFiles, FilesInsideAreFound) {
+  fs::create_symlink("sub/model.onnx", folder_ / "link.onnx");
+  fs::create_directory_symlink(folder_, root_ / "other_name");
+  const fs::path real = fs::canonical(folder_);
+  for (const fs::path& folder : {folder_, root_ / "other_name", folder_ / "sub" / ".."}) {
+    EXPECT_EQ(locate_file(folder, "model.onnx").value(), real / "model.onnx");
+    EXPECT_EQ(locate_file(folder, "./model.onnx").value(), real / "model.onnx");
+    EXPECT_EQ(locate_file(folder, "sub/../model.onnx").value(), real / "model.onnx");
+    EXPECT_EQ(locate_file(folder, "link.onnx").value(), real / "sub" / "model.onnx");
+    EXPECT_EQ(locate_file(folder, (real / "model.onnx").string()).value(), real / "model.onnx");
+  }
+}
+
+TEST_F(BundleFiles, WhatLeadsOutIsRefused) {
+  fs::create_symlink(root_ / "outside.onnx", folder_ / "link.onnx");
+  fs::create_directory_symlink(root_, folder_ / "up");
+  for (const std::string& name :
+       {std::string("../outside.onnx"), (root_ / "outside.onnx").string(), std::string("link.onnx"),
+        std::string("up/outside.onnx"), std::string("../bundle2/model.onnx"), std::string("../nowhere.onnx"),
+        std::string("/etc/hostname"), std::string("..")}) {
+    const auto path = locate_file(folder_, name);
+    ASSERT_FALSE(path.ok()) << name;
+    EXPECT_EQ(path.status().code(), StatusCode::kInvalidArgument) << name;
+    EXPECT_NE(path.status().message().find("leads out of the bundle's folder"), std::string::npos);
+  }
+  const FileOptions outside{.allow_outside = true};
+  EXPECT_EQ(locate_file(folder_, "../outside.onnx", outside).value(), fs::canonical(root_) / "outside.onnx");
+  EXPECT_EQ(locate_file(folder_, "link.onnx", outside).value(), fs::canonical(root_) / "outside.onnx");
+}
+
+TEST_F(BundleFiles, OnlyRegularFilesThatAreThere) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const char* name : {"nothing.onnx", "sub", "pipe", ".", "model.onnx/x"}) {
+    EXPECT_FALSE(locate_file(folder_, name).ok()) << name;
+    EXPECT_FALSE(read_file(folder_ / name, 100).ok()) << name;
+  }
+  EXPECT_EQ(locate_file(folder_, "nothing.onnx").status().code(), StatusCode::kIo);
+  EXPECT_FALSE(locate_file(folder_, "").ok());
+  EXPECT_FALSE(locate_file(folder_, std::string("a\0b", 3)).ok());
+  EXPECT_FALSE(locate_file(root_ / "no_folder", "a").ok());
+  EXPECT_NE(read_file(folder_ / "model.onnx", 4).status().message().find("expected at most 4 bytes, found 5"),
+            std::string::npos);
+}
+
+TEST_F(BundleFiles, ChecksumsAreCompared) {
+  const std::string text = "model";
+  const Digests digests = digest_bytes(std::as_bytes(std::span(text))).value();
+  Model one = model("./model.onnx");
+  EXPECT_TRUE(read_model(folder_, one).ok());
+  one.parameters.md5sum = digests.md5;
+  one.parameters.sha256sum = digests.sha256;
+  const auto file = read_model(folder_, one);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file.value().bytes.size(), text.size());
+  for (auto* sum : {&one.parameters.md5sum, &one.parameters.sha256sum}) {
+    const std::string good = **sum;
+    (*sum)->back() = (*sum)->back() == '0' ? '1' : '0';
+    const auto bad = read_model(folder_, one);
+    ASSERT_FALSE(bad.ok());
+    EXPECT_EQ(bad.status().code(), StatusCode::kDataLoss);
+    EXPECT_NE(bad.status().message().find("found " + good + " in ./model.onnx"), std::string::npos);
+    EXPECT_TRUE(read_model(folder_, one, {.verify_checksums = false}).ok());
+    *sum = good;
+  }
+  one.parameters.model_path.reset();
+  EXPECT_EQ(read_model(folder_, one).status().message(), "models.m: the node has no model, so the pipeline cannot run");
+}
+
+}  // namespace
+}  // namespace leapp::bundle

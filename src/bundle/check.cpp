@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "leapp/bundle/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace leapp::bundle {
+namespace {
+
+constexpr std::size_t kMostMessages = 10;
+
+std::string name_of(const BundleSpec& spec, PortIndex at, bool output) {
+  const Model& model = spec.models[at.node];
+  return model.name + "/" + (output ? model.outputs : model.inputs)[at.port].name;
+}
+
+/// Goes through a spec once and collects what is wrong with it.
+class Resolver {
+ public:
+  explicit Resolver(const BundleSpec& spec) : spec_(spec) {
+    for (std::size_t i = 0; i < spec.models.size(); ++i) {
+      for (std::size_t k = 0; k < spec.models[i].inputs.size(); ++k) inputs_[name_of(spec, {i, k}, false)] = {i, k};
+      for (std::size_t k = 0; k < spec.models[i].outputs.size(); ++k) outputs_[name_of(spec, {i, k}, true)] = {i, k};
+    }
+  }
+
+  WiringReport run() {
+    edges("data_flow", spec_.pipeline.data_flow, false);
+    edges("feedback_flow", spec_.pipeline.feedback_flow, true);
+    ends("inputs", spec_.pipeline.inputs, false);
+    ends("outputs", spec_.pipeline.outputs, true);
+    unrouted();
+    order();
+    return std::move(report_);
+  }
+
+ private:
+  using Ports = std::unordered_map<std::string, PortIndex>;
+
+  void problem(std::string message) { report_.problems.push_back(invalid_argument(std::move(message))); }
+
+  const PortIndex* find(const Ports& ports, const std::string& name, const std::string& place) {
+    const auto found = ports.find(name);
+    if (found != ports.end()) return &found->second;
+    const std::string node = name.substr(0, name.find('/'));
+    const auto same = [&](const Model& model) { return model.name == node; };
+    const bool known = std::any_of(spec_.models.begin(), spec_.models.end(), same);
+    const char* what = &ports == &inputs_ ? "input" : "output";
+    problem(known ? fmt::format("{}: node {} has no {} {}", place, quote(node), what, quote(name))
+                  : fmt::format("{}: there is no node {}, so no {} {}", place, quote(node), what, quote(name)));
+    return nullptr;
+  }
+
+  void feed(PortIndex input, const std::string& source, const std::string& place) {
+    const auto [at, first] = sources_.emplace(input, source);
+    if (first) return;
+    problem(fmt::format("{}: {} already has a source, {}", place, name_of(spec_, input, false), at->second));
+  }
+
+  void edges(const char* key, const EdgeMap& map, bool feedback) {
+    for (const auto& [from, targets] : map) {
+      const std::string place = fmt::format("pipeline.{}[{}]", key, from);
+      const PortIndex* output = find(outputs_, from, place);
+      if (output != nullptr) used_.emplace(*output, true);
+      for (const std::string& to : targets) {
+        const PortIndex* input = find(inputs_, to, place);
+        if (input == nullptr) continue;
+        feed(*input, fmt::format("{} in {}", from, key), place);
+        if (output != nullptr) edge({*output, *input, feedback}, place);
+      }
+    }
+  }
+
+  void edge(const Edge& edge, const std::string& place) {
+    const Port& from = spec_.models[edge.from.node].outputs[edge.from.port];
+    const Port& to = spec_.models[edge.to.node].inputs[edge.to.port];
+    if (from.dtype != to.dtype || from.shape != to.shape) {
+      problem(fmt::format("{}: {} is {}, {} is {}", place, name_of(spec_, edge.to, false),
+                          type_text(to.dtype, to.shape), name_of(spec_, edge.from, true),
+                          type_text(from.dtype, from.shape)));
+    }
+    report_.wiring.edges.push_back(edge);
+  }
+
+  void ends(const char* key, const NodePorts& nodes, bool output) {
+    for (const auto& [node, ports] : nodes) {
+      const std::string place = fmt::format("pipeline.{}[{}]", key, node);
+      for (const std::string& port : ports) {
+        const PortIndex* at = find(output ? outputs_ : inputs_, node + "/" + port, place);
+        if (at == nullptr) continue;
+        if (!output) {
+          feed(*at, "the caller", place);
+          report_.wiring.inputs.push_back(*at);
+        } else if (published_.emplace(*at, true).second) {
+          used_.emplace(*at, true);
+          report_.wiring.outputs.push_back(*at);
+        } else {
+          problem(fmt::format("{}: {} occurs twice", place, node + "/" + port));
+        }
+      }
+    }
+  }
+
+  void unrouted() {
+    for (std::size_t i = 0; i < spec_.models.size(); ++i) {
+      for (std::size_t k = 0; k < spec_.models[i].inputs.size(); ++k) {
+        if (sources_.contains({i, k})) continue;
+        problem(fmt::format("models.{}: nothing feeds the input {}: it is in no flow and not in pipeline.inputs",
+                            spec_.models[i].name, name_of(spec_, {i, k}, false)));
+      }
+      for (std::size_t k = 0; k < spec_.models[i].outputs.size(); ++k) {
+        if (used_.contains({i, k})) continue;
+        problem(fmt::format("models.{}: the output {} goes nowhere: it is in no flow and not in pipeline.outputs",
+                            spec_.models[i].name, name_of(spec_, {i, k}, true)));
+      }
+    }
+  }
+
+  void order() {
+    std::vector<std::vector<std::size_t>> consumers(spec_.models.size());
+    std::vector<std::size_t> waits(spec_.models.size(), 0);
+    for (const Edge& edge : report_.wiring.edges) {
+      if (edge.feedback) continue;
+      consumers[edge.from.node].push_back(edge.to.node);
+      ++waits[edge.to.node];
+    }
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i] == 0) ready.push(i);
+    }
+    while (!ready.empty()) {
+      const std::size_t node = ready.top();
+      ready.pop();
+      report_.wiring.order.push_back(node);
+      for (const std::size_t consumer : consumers[node]) {
+        if (--waits[consumer] == 0) ready.push(consumer);
+      }
+    }
+    if (report_.wiring.order.size() < waits.size()) name_cycle(waits);
+  }
+
+  // Each node that still waits has a producer that still waits: walking back must come round.
+  void name_cycle(const std::vector<std::size_t>& waits) {
+    std::vector<std::size_t> producer(waits.size(), waits.size());
+    for (const Edge& edge : report_.wiring.edges) {
+      if (!edge.feedback && waits[edge.from.node] > 0 && waits[edge.to.node] > 0)
+        producer[edge.to.node] = edge.from.node;
+    }
+    auto at = static_cast<std::size_t>(
+        std::find_if(waits.begin(), waits.end(), [](std::size_t count) { return count > 0; }) - waits.begin());
+    for (std::size_t i = 0; i < waits.size(); ++i) at = producer[at];
+    std::vector<std::string> names{spec_.models[at].name};
+    for (std::size_t next = producer[at]; next != at; next = producer[next]) names.push_back(spec_.models[next].name);
+    names.push_back(names.front());
+    std::reverse(names.begin(), names.end());
+    problem(fmt::format("pipeline.data_flow: a cycle: {}; what goes round belongs into feedback_flow",
+                        join(names, " -> ")));
+  }
+
+  const BundleSpec& spec_;
+  Ports inputs_;
+  Ports outputs_;
+  std::map<PortIndex, std::string> sources_;
+  std::map<PortIndex, bool> used_;
+  std::map<PortIndex, bool> published_;
+  WiringReport report_;
+};
+
+}  // namespace
+
+WiringReport resolve_wiring(const BundleSpec& spec) { return Resolver(spec).run(); }
+
+Result<Wiring> check_wiring(const BundleSpec& spec) {
+  WiringReport report = resolve_wiring(spec);
+  LEAPP_RETURN_IF_ERROR(join_problems(report.problems));
+  return std::move(report.wiring);
+}
+
+std::vector<Status> find_model_problems(const BundleSpec& spec) {
+  std::vector<Status> problems;
+  for (const Model& model : spec.models) {
+    const ModelParameters& parameters = model.parameters;
+    if (!parameters.model_path || !parameters.backend) {
+      problems.push_back(
+          invalid_argument(fmt::format("models.{}: the node has no model (its {} is null), so the pipeline cannot run",
+                                       model.name, parameters.model_path ? "backend" : "model_path")));
+    } else if (*parameters.backend != "jit" && *parameters.backend != "onnx" && *parameters.backend != "pt2") {
+      problems.push_back(
+          invalid_argument(fmt::format("models.{}.parameters.backend: expected jit, onnx or pt2, found {}", model.name,
+                                       quote(*parameters.backend))));
+    }
+  }
+  return problems;
+}
+
+Status join_problems(const std::vector<Status>& problems) {
+  if (problems.empty()) return {};
+  std::string text;
+  for (std::size_t i = 0; i < problems.size() && i < kMostMessages; ++i) {
+    text += (i == 0 ? "" : "\n") + problems[i].message();
+  }
+  if (problems.size() > kMostMessages) text += fmt::format("\nand {} more", problems.size() - kMostMessages);
+  return {problems.front().code(), std::move(text)};
+}
+
+}  // namespace leapp::bundle

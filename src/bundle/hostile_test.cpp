@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bundles that were made to break a reader, and bundles that broke on the way.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bundle/safetensors.h"
+#include "leapp/bundle/check.h"
+#include "leapp/bundle/reader.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMutations = 3000;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string port(const std::string& fields) {
+  return "models:\n  m:\n    inputs:\n    - " + fields + "\n    outputs: []\npipeline: {}\n";
+}
+
+struct Case {
+  std::string text;
+  const char* expected;
+};
+
+TEST(HostileYaml, IsRefusedWithLineAndPlace) {
+  const std::string tail = "\npipeline: {}\n";
+  const std::string good = "name: x, dtype: float32, shape: [1]";
+  std::vector<Case> cases{
+      {"", "expected a map, found an empty file"},
+      {"# nothing\n", "expected a map, found"},
+      {"text", "line 1: expected a map, found \"text\""},
+      {"[1, 2]", "line 1: expected a map, found a list"},
+      {"models: {}\n", "line 1: expected a key \"pipeline\", found none"},
+      {"pipeline: {}\n", "expected a key \"models\", found none"},
+      {"models: &a {}" + tail, "line 1: anchors are not allowed"},
+      {"models: {}\npipeline: {inputs: &x {m: [a]}, outputs: *x}\n", "line 2: anchors are not allowed"},
+      {"models: *x" + tail, "line 1: "},
+      {"models: !!map {}" + tail, "line 1: tags are not allowed"},
+      {"models: !python/object:os.system {}" + tail, "tags are not allowed"},
+      {"models: {}\nmodels: {}" + tail, "line 2: the key \"models\" occurs twice"},
+      {"models: {}" + tail + "pipeline: {}\n", "line 3: the key \"pipeline\" occurs twice"},
+      {"models: {m: {inputs: [], inputs: []}}" + tail, "the key \"inputs\" occurs twice"},
+      {"models: {}" + tail + "---\nmodels: {}\n", "expected one document, found another"},
+      {"models: {}" + tail + "more: 1\n",
+       "line 3: more: unknown key; known here are models, pipeline, system information"},
+      {"models: {m: {inputs: [], outputs: [], colour: red}}" + tail, "models.m.colour: unknown key"},
+      {"models: {}\npipeline: {speed: 1}\n", "pipeline.speed: unknown key"},
+      {"models: {? [a] : 1}" + tail, "expected a name as key"},
+      {"models: []" + tail, "models: expected a map of nodes, found a list"},
+      {"models: {m: []}" + tail, "models.m: expected a map, found a list"},
+      {"models: {m: {outputs: []}}" + tail, "models.m: expected a key \"inputs\", found none"},
+      {"models: {'..': {inputs: [], outputs: []}}" + tail, "a node's name must not be"},
+      {"models: {'': {inputs: [], outputs: []}}" + tail, "a node's name must not be"},
+      {"models: {a/b: {inputs: [], outputs: []}}" + tail, "a node's name must not be"},
+      {"models: {\"a\\tb\": {inputs: [], outputs: []}}" + tail, "a node's name must not be"},
+      {"models: {m: {inputs: {}, outputs: []}}" + tail, "models.m.inputs: expected a list of ports, found a map"},
+      {"models: {m: {inputs: [], outputs: [], parameters: []}}" + tail, "models.m.parameters: expected a map"},
+      {"models: {m: {inputs: [], outputs: [], parameters: {model_path: [a]}}}" + tail,
+       "models.m.parameters.model_path: expected a text, found a list"},
+      {"models: {m: {inputs: [], outputs: [], parameters: {opset_version: x}}}" + tail,
+       "opset_version: expected an integer, found \"x\""},
+      {port("5"), "line 4: models.m.inputs[0]: expected a map, found \"5\""},
+      {port("{dtype: float32, shape: [1]}"), "models.m.inputs[0]: expected a key \"name\", found none"},
+      {port("{name: x, shape: [1]}"), "expected a key \"dtype\", found none"},
+      {port("{name: x, dtype: float32}"), "expected a key \"shape\", found none"},
+      {port("{name: '', dtype: float32, shape: [1]}"), "models.m.inputs[0].name: expected a name that is not empty"},
+      {port("{name: a/b, dtype: float32, shape: [1]}"), "expected a name that is not empty and has no '/'"},
+      {port("{name: null, dtype: float32, shape: [1]}"), "name: expected a text, found null"},
+      {port("{name: x, dtype: float31, shape: [1]}"), "dtype: expected one of float16, float32"},
+      {port("{name: x, dtype: complex64, shape: [1]}"), "dtype: expected one of float16, float32"},
+      {port("{name: x, dtype: float32, shape: [-1]}"), "shape: expected extents from 0 to 4294967296, found -1"},
+      {port("{name: x, dtype: float32, shape: [1.5]}"), "shape[0]: expected an integer, found \"1.5\""},
+      {port("{name: x, dtype: float32, shape: {a: 1}}"), "shape: expected a shape such as [1, 48], found a map"},
+      {port("{name: x, dtype: float32, shape: null}"), "shape: expected a shape such as [1, 48], found null"},
+      {port("{name: x, dtype: float32, shape: '[1;2]'}"), "shape: expected a shape such as [1, 48]"},
+      {port("{name: x, dtype: float32, shape: ''}"), "shape: expected a shape such as [1, 48]"},
+      {port("{name: x, dtype: float32, shape: '99999999999999999999'}"), "shape: expected a shape such as"},
+      {port("{name: x, dtype: float32, shape: [99999999999]}"), "expected extents from 0 to 4294967296"},
+      {port("{name: x, dtype: float32, shape: [65536, 65536]}"),
+       "expected at most 4294967296 bytes, found float32[65536,65536]"},
+      {port("{name: x, dtype: float32, shape: [4294967296, 4294967296, 4294967296]}"),
+       "expected at most 4294967296 bytes"},
+      {port("{" + good + ", element_names: {a: 1}}"), "element_names: expected a text, found a map"},
+      {port("{" + good + ", element_names: [[a], {}]}"), "element_names[1]: expected a list of names"},
+      {port("{" + good + ", element_names: [[[a]]]}"), "element_names[0][0]: expected a name"},
+      {port("{" + good + ", element_names: [__temporal_axis__, __temporal_axis__]}"), "a second temporal axis"},
+      {port("{" + good + ", temporal_period_ms: 20}"), "no axis in element_names is __temporal_axis__"},
+      {port("{" + good + ", element_names: [__temporal_axis__], temporal_period_ms: often}"), "expected a number"},
+      {port("{" + good + "}\n    - {" + good + "}"), "models.m.inputs[1]: the name \"x\" occurs twice"},
+      {"models: {}\npipeline: {data_flow: [a]}\n", "pipeline.data_flow: expected a map, found a list"},
+      {"models: {}\npipeline: {data_flow: {a/b: {c: d}}}\n", "pipeline.data_flow[a/b]: expected a text, found a map"},
+      {"models: {}\npipeline: {inputs: {m: [[x]]}}\n", "pipeline.inputs.m[0]: expected a text, found a list"},
+      {"models: {}\npipeline: {initial_values: [x]}\n", "pipeline.initial_values: expected a text"},
+      {"models: {}\npipeline: {configs: 5}\n", "pipeline.configs: expected a map"},
+      {"models: {}" + tail + "system information: [x]\n", "system information: expected a map"},
+      {"models: {\xff: 1}" + tail, "expected UTF-8 text"},
+      {std::string("models: {}\0pipeline: {}\n", 24), "expected UTF-8 text"},
+      {std::string("\xff\xfem\0o\0", 6), "expected UTF-8 text"},
+      {"models: {" + tail, "not YAML"},
+      {"models: [}" + tail, "not YAML"},
+      {"models: \"unfinished" + tail, "line 1: models: expected a map of nodes"},
+      {"\tmodels: {}" + tail, "line 1"},
+      {"models: " + std::string(65, '[') + std::string(65, ']') + tail, "expected at most 64 levels"},
+      {std::string(100'000, '['), "line 1"},
+      {std::string(100'000, '{'), "line 1"},
+      {std::string((std::size_t{16} << 20U) + 1, ' '), "expected at most 16777216 bytes, found 16777217"},
+  };
+  std::string many = "models: [";
+  for (int i = 0; i < 1'000'001; ++i) many += "a,";
+  cases.push_back({many + "]" + tail, "expected at most 1000000 values"});
+  for (const Case& one : cases) {
+    const auto spec = parse_bundle(one.text);
+    ASSERT_FALSE(spec.ok()) << one.text.substr(0, 200);
+    EXPECT_EQ(spec.status().code(), StatusCode::kDataLoss);
+    EXPECT_NE(spec.status().message().find(one.expected), std::string::npos)
+        << one.text.substr(0, 200) << "\nexpected " << one.expected << "\nfound " << spec.status().message();
+  }
+}
+
+/// Changes, removes, doubles and moves bytes. The same seed gives the same damage.
+class Mutator {
+ public:
+  explicit Mutator(unsigned seed) : random_(seed) {}
+
+  std::string operator()(std::string text, const std::string& other) {
+    for (std::size_t i = 0, count = 1 + below(4); i < count && !text.empty(); ++i) damage(text, other);
+    return text;
+  }
+
+ private:
+  // Not std::uniform_int_distribution, whose results differ between libraries.
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  void damage(std::string& text, const std::string& other) {
+    static const std::string kTelling = "{}[]:,-?&*!|>'\"%@`#\n\t ~\\0123456789\x7f\xff\xc3";
+    const std::size_t at = below(text.size());
+    const std::size_t length = std::min(text.size() - at, 1 + below(12));
+    switch (below(7)) {
+      case 0:
+        text[at] = static_cast<char>(below(256));
+        break;
+      case 1:
+        text[at] = kTelling[below(kTelling.size())];
+        break;
+      case 2:
+        text[at] = static_cast<char>(text[at] ^ static_cast<char>(1U << below(8)));
+        break;
+      case 3:
+        text.erase(at, length);
+        break;
+      case 4:
+        text.insert(below(text.size()), text.substr(at, length));
+        break;
+      case 5:
+        text.insert(at, 1, kTelling[below(kTelling.size())]);
+        break;
+      default:
+        text.resize(at);
+        text += other.substr(below(other.size()));
+        break;
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(HostileYaml, DamagedBundlesEndInAnErrorOrInASpec) {
+  std::vector<std::string> texts;
+  for (const auto& folder : fs::directory_iterator(fs::path(LEAPP_TEST_BUNDLES) / "peer")) {
+    texts.push_back(read(folder.path() / (folder.path().filename().string() + ".yaml")));
+  }
+  ASSERT_EQ(texts.size(), 6U);
+  std::sort(texts.begin(), texts.end());
+  Mutator mutate(1);
+  int accepted = 0;
+  for (int i = 0; i < kMutations; ++i) {
+    const std::string& text = texts[static_cast<std::size_t>(i) % texts.size()];
+    const auto spec = parse_bundle(mutate(text, texts[static_cast<std::size_t>(i * 7 + 1) % texts.size()]));
+    if (!spec.ok()) {
+      EXPECT_FALSE(spec.status().message().empty());
+      continue;
+    }
+    ++accepted;
+    // Whatever was read can be checked.
+    const auto wiring = check_wiring(spec.value());
+    if (!wiring.ok()) continue;
+    EXPECT_EQ(wiring.value().order.size(), spec.value().models.size());
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_LT(accepted, kMutations);
+}
+
+TEST(HostileSafetensors, DamagedFilesEndInAnErrorOrInTensors) {
+  const fs::path peer = fs::path(LEAPP_TEST_BUNDLES) / "peer";
+  std::vector<std::string> files;
+  for (const char* name : {"stateful_gru", "stateful_policy", "sample_feedback_graph"}) {
+    files.push_back(read(peer / name / (std::string(name) + "_initial_values.safetensors")));
+    ASSERT_FALSE(files.back().empty());
+  }
+  Mutator mutate(2);
+  int accepted = 0;
+  for (int i = 0; i < kMutations; ++i) {
+    const std::string& file = files[static_cast<std::size_t>(i) % files.size()];
+    const std::string damaged = mutate(file, files[static_cast<std::size_t>(i + 1) % files.size()]);
+    const auto tensors = parse_safetensors(std::as_bytes(std::span(damaged)));
+    if (!tensors.ok()) continue;
+    ++accepted;
+    std::size_t bytes = 0;
+    for (const StoredTensor& tensor : tensors.value()) bytes += tensor.bytes.size();
+    EXPECT_LE(bytes, damaged.size());
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_LT(accepted, kMutations);
+}
+
+}  // namespace
+}  // namespace leapp::bundle

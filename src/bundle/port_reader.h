@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "bundle/yaml_cursor.h"
+#include "leapp/bundle/spec.h"
+
+namespace leapp::bundle {
+
+/// The list under `inputs` or `outputs` of a model. Null is an empty list.
+Result<std::vector<Port>> read_ports(const YamlCursor& list);
+
+}  // namespace leapp::bundle

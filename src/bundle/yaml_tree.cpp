@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle/yaml_tree.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <unordered_set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace leapp::bundle {
+namespace {
+
+/// Leaves the parser from inside an event.
+struct Refusal {
+  int line;
+  std::string message;
+};
+
+/// Builds the tree. What is open is a stack; a value is moved into its parent when it is complete.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (done_) throw Refusal{mark.line + 1, "expected one document, found another"};
+  }
+  void OnDocumentEnd() override { done_ = true; }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { scalar(mark, "?", anchor, ""); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    throw Refusal{mark.line + 1, "aliases are not allowed in a bundle"};
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    scalar(mark, tag, anchor, value);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    open(mark, tag, anchor, YamlNode::Kind::kList);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    open(mark, tag, anchor, YamlNode::Kind::kMap);
+  }
+  void OnMapEnd() override { close(); }
+
+  YamlNode take() { return std::move(root_); }
+
+ private:
+  struct Open {
+    YamlNode node;
+    std::unordered_set<std::string> seen;
+    std::optional<std::string> key;  // of a map: what the next value is for
+  };
+
+  void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) throw Refusal{mark.line + 1, "anchors are not allowed in a bundle"};
+    // The parser's own words: "?" for plain, "!" for quoted scalars.
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      throw Refusal{mark.line + 1, fmt::format("tags are not allowed in a bundle, found {}", quote(tag))};
+    }
+    if (++values_ > kMostYamlValues) {
+      throw Refusal{mark.line + 1, fmt::format("expected at most {} values", kMostYamlValues)};
+    }
+  }
+
+  void scalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) {
+    check(mark, tag, anchor);
+    if (!open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key) {
+      Open& map = open_.back();
+      if (!map.seen.insert(value).second) {
+        throw Refusal{mark.line + 1, fmt::format("the key {} occurs twice", quote(value))};
+      }
+      map.key = value;
+      return;
+    }
+    YamlNode node;
+    node.line = mark.line + 1;
+    node.plain = tag != "!";
+    node.text = value;
+    add(std::move(node));
+  }
+
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    check(mark, tag, anchor);
+    if (open_.size() >= kDeepestYaml) {
+      throw Refusal{mark.line + 1, fmt::format("expected at most {} levels", kDeepestYaml)};
+    }
+    if (!open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key) {
+      throw Refusal{mark.line + 1, "expected a name as key, found a list or a map"};
+    }
+    Open entry;
+    entry.node.kind = kind;
+    entry.node.line = mark.line + 1;
+    open_.push_back(std::move(entry));
+  }
+
+  void close() {
+    YamlNode node = std::move(open_.back().node);
+    open_.pop_back();
+    add(std::move(node));
+  }
+
+  void add(YamlNode node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = open_.back();
+    if (parent.key) parent.node.keys.push_back(std::move(*parent.key));
+    parent.key.reset();
+    parent.node.items.push_back(std::move(node));
+  }
+
+  std::vector<Open> open_;
+  YamlNode root_;
+  std::size_t values_ = 0;
+  bool done_ = false;
+};
+
+Result<YamlNode> parse_checked(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  try {
+    YAML::Parser parser(stream);
+    TreeBuilder builder;
+    bool any = false;
+    while (parser.HandleNextDocument(builder)) any = true;
+    if (!any) return data_loss("expected a map, found an empty file");
+    return builder.take();
+  } catch (const Refusal& refusal) {
+    return data_loss(fmt::format("line {}: {}", refusal.line, refusal.message));
+  } catch (const YAML::Exception& error) {
+    return data_loss(fmt::format("line {}: not YAML: {}", error.mark.line + 1, error.msg));
+  } catch (const std::exception& error) {
+    return data_loss(fmt::format("not YAML: {}", error.what()));
+  }
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kTrue{"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
+  static constexpr std::array<std::string_view, 9> kFalse{"false", "False", "FALSE", "no", "No",
+                                                          "NO",    "off",   "Off",   "OFF"};
+  if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) return true;
+  if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) return false;
+  return std::nullopt;
+}
+
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || text.starts_with('+')) return std::nullopt;
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_float(std::string_view text) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const bool negative = text.starts_with('-');
+  const std::string_view rest = negative || text.starts_with('+') ? text.substr(1) : text;
+  if (rest == ".inf" || rest == ".Inf" || rest == ".INF") return negative ? -kInfinity : kInfinity;
+  if (text == ".nan" || text == ".NaN" || text == ".NAN") return std::numeric_limits<double>::quiet_NaN();
+  // from_chars would take "nan", "inf" and "infinity", which are words in YAML.
+  if (rest.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
+  return parse_number<double>(text);
+}
+
+}  // namespace
+
+bool YamlNode::is_null() const {
+  return kind == Kind::kScalar && plain &&
+         (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL");
+}
+
+Result<YamlNode> parse_yaml(std::string_view text) {
+  if (text.size() > kLargestYaml) {
+    return data_loss(fmt::format("expected at most {} bytes, found {}", kLargestYaml, text.size()));
+  }
+  // yaml-cpp guesses other encodings from bytes like these; a bundle is UTF-8.
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos) return data_loss("expected UTF-8 text");
+  return parse_checked(text);
+}
+
+YamlValue to_value(const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::kList) {
+    YamlList list;
+    for (const YamlNode& item : node.items) list.push_back(to_value(item));
+    return list;
+  }
+  if (node.kind == YamlNode::Kind::kMap) {
+    YamlMap map;
+    for (std::size_t i = 0; i < node.items.size(); ++i) map.emplace_back(node.keys[i], to_value(node.items[i]));
+    return map;
+  }
+  if (!node.plain) return node.text;
+  if (node.is_null()) return nullptr;
+  if (const auto value = parse_bool(node.text)) return *value;
+  if (const auto value = parse_number<std::int64_t>(node.text)) return *value;
+  if (const auto value = parse_float(node.text)) return *value;
+  return node.text;
+}
+
+}  // namespace leapp::bundle

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/base/dtype.h"
+#include "leapp/base/status.h"
+#include "leapp/engine/options.h"
+
+/// What runs one model. An engine loads models; a model is given the buffers it works on once, in prepare, and then
+/// runs as often as wanted. Engines know nothing of pipelines. One model belongs to one thread at a time; different
+/// models, also of one engine, may run at the same time.
+namespace leapp::engine {
+
+/// One tensor of a model, as the bundle or the model itself describes it.
+struct TensorInfo {
+  std::string name;
+  std::optional<DType> dtype;                      ///< absent: the model does not say
+  std::optional<std::vector<std::int64_t>> shape;  ///< absent: the model does not say; -1: any extent
+};
+
+/// A model to load: its bytes, or if there are none its file.
+struct ModelSource {
+  std::string name;                  ///< for messages
+  std::filesystem::path path;        ///< also where a model's external data is looked for
+  std::span<const std::byte> bytes;  ///< needed during the call only
+};
+
+/// One dense tensor in memory of the caller, which must outlive the model that is given it. `data` is never null and is
+/// aligned to 64 bytes.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  void* data = nullptr;
+};
+
+/// The buffers of one way to run a model. The order is that of the bundle's ports.
+struct Binding {
+  std::vector<Buffer> inputs;
+  std::vector<Buffer> outputs;
+};
+
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
+
+  /// The tensors as the model's file describes them.
+  [[nodiscard]] virtual const std::vector<TensorInfo>& inputs() const = 0;
+  [[nodiscard]] virtual const std::vector<TensorInfo>& outputs() const = 0;
+
+  /// Binds the buffers, checks them against the model and runs it on them as they are, so that the first real run is as
+  /// fast as any. Returns the number to call run() with: 0, 1, ... A model that cannot run on these values says so
+  /// here.
+  virtual Result<std::size_t> prepare(const Binding& binding) = 0;
+
+  /// Reads the inputs, writes the outputs; false when that failed, and then the outputs hold anything. The caller's
+  /// floating-point mode is as it was afterwards; denormals are flushed during the run.
+  /// REQUIRES: `binding` came from prepare().
+  [[nodiscard]] virtual bool run(std::size_t binding) noexcept = 0;
+
+  /// Why the last run failed.
+  [[nodiscard]] virtual Status error() const = 0;
+};
+
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  /// "ONNX Runtime 1.31.1 (/path/libonnxruntime.so.1)": for messages and reports.
+  [[nodiscard]] virtual const std::string& description() const = 0;
+  virtual Result<std::unique_ptr<Model>> load(const ModelSource& source) = 0;
+};
+
+/// Bytes of a dense tensor; nothing when that overflows or an extent is negative.
+[[nodiscard]] inline std::optional<std::size_t> buffer_size(DType dtype, std::span<const std::int64_t> shape) {
+  std::size_t size = dtype_size(dtype);
+  for (const std::int64_t extent : shape) {
+    if (extent < 0 || __builtin_mul_overflow(size, static_cast<std::size_t>(extent), &size)) return std::nullopt;
+  }
+  return size;
+}
+
+}  // namespace leapp::engine

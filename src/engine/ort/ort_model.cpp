@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ort/ort_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "engine/float_mode.h"
+
+namespace leapp::engine::ort {
+namespace {
+
+// The empty string comes back as nullptr in no version of ONNX Runtime; names are copied and freed at once.
+Result<std::string> take_name(const OrtApi& api, OrtAllocator* allocator, char* name) {
+  std::string copy(name);
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.AllocatorFree(allocator, name));
+  return copy;
+}
+
+std::string describe(const TensorInfo& info) {
+  const std::string dtype = info.dtype ? std::string(dtype_name(*info.dtype)) : "?";
+  return info.shape ? dtype + shape_text(*info.shape) : dtype + "[?]";
+}
+
+bool fits(const TensorInfo& info, const Buffer& buffer) {
+  if (info.dtype && *info.dtype != buffer.dtype) return false;
+  if (!info.shape) return true;
+  return std::equal(info.shape->begin(), info.shape->end(), buffer.shape.begin(), buffer.shape.end(),
+                    [](std::int64_t model, std::int64_t ours) { return model < 0 || model == ours; });
+}
+
+std::string names(const std::vector<TensorInfo>& tensors) {
+  std::vector<std::string> list;
+  for (const TensorInfo& tensor : tensors) list.push_back(tensor.name);
+  return list.empty() ? "none" : join(list, ", ");
+}
+
+const TensorInfo* find(const std::vector<TensorInfo>& tensors, const std::string& name) {
+  const auto at = std::find_if(tensors.begin(), tensors.end(), [&](const TensorInfo& t) { return t.name == name; });
+  return at == tensors.end() ? nullptr : &*at;
+}
+
+Status check(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
+  for (const Buffer& buffer : buffers) {
+    const TensorInfo* info = find(tensors, buffer.name);
+    if (info == nullptr) {
+      return invalid_argument(
+          fmt::format("the model has no {} {}; it has {}", what, quote(buffer.name), names(tensors)));
+    }
+    if (!fits(*info, buffer)) {
+      return invalid_argument(fmt::format("{} {}: the bundle says {}, the model {}", what, quote(buffer.name),
+                                          type_text(buffer.dtype, buffer.shape), describe(*info)));
+    }
+  }
+  return {};
+}
+
+Result<TensorInfo> read_type(const OrtApi& api, const OrtTypeInfo* type, std::string name) {
+  TensorInfo info{std::move(name), std::nullopt, std::nullopt};
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.CastTypeInfoToTensorInfo(type, &tensor));
+  if (tensor == nullptr)
+    return unimplemented(fmt::format("{} is no tensor; only tensors can be ports", quote(info.name)));
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.GetTensorElementType(tensor, &element));
+  info.dtype = to_dtype(element);
+  if (!info.dtype) {
+    return unimplemented(fmt::format("{} has ONNX element type {}, which no port can have", quote(info.name),
+                                     static_cast<int>(element)));
+  }
+  std::size_t rank = 0;
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.GetDimensionsCount(tensor, &rank));
+  std::vector<std::int64_t> shape(rank);
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.GetDimensions(tensor, shape.data(), rank));
+  info.shape = std::move(shape);
+  return info;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> OrtModel::create(SessionParts parts) {
+  std::unique_ptr<OrtModel> model(new OrtModel(std::move(parts)));
+  const OrtApi& api = model->api();
+  LEAPP_RETURN_IF_ERROR(model->read_signature());
+  OrtMemoryInfo* memory = nullptr;
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory));
+  model->memory_ = {memory, api.ReleaseMemoryInfo};
+  OrtRunOptions* run_options = nullptr;
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.CreateRunOptions(&run_options));
+  model->run_options_ = {run_options, api.ReleaseRunOptions};
+  return std::unique_ptr<Model>(std::move(model));
+}
+
+OrtModel::~OrtModel() = default;
+
+Status OrtModel::read_signature() {
+  for (const bool input : {true, false}) {
+    std::size_t count = 0;
+    LEAPP_RETURN_IF_ORT_ERROR(api(), input ? api().SessionGetInputCount(parts_.session.get(), &count)
+                                           : api().SessionGetOutputCount(parts_.session.get(), &count));
+    for (std::size_t i = 0; i < count; ++i) {
+      auto tensor = read_tensor(input, i);
+      if (!tensor.ok()) return explained(tensor.status(), "cannot load");
+      (input ? inputs_ : outputs_).push_back(std::move(tensor).value());
+    }
+  }
+  return {};
+}
+
+Result<TensorInfo> OrtModel::read_tensor(bool input, std::size_t index) const {
+  OrtAllocator* allocator = nullptr;
+  LEAPP_RETURN_IF_ORT_ERROR(api(), api().GetAllocatorWithDefaultOptions(&allocator));
+  char* raw = nullptr;
+  OrtTypeInfo* type = nullptr;
+  const OrtSession* session = parts_.session.get();
+  LEAPP_RETURN_IF_ORT_ERROR(api(), input ? api().SessionGetInputName(session, index, allocator, &raw)
+                                         : api().SessionGetOutputName(session, index, allocator, &raw));
+  LEAPP_ASSIGN_OR_RETURN(std::string name, take_name(api(), allocator, raw));
+  LEAPP_RETURN_IF_ORT_ERROR(api(), input ? api().SessionGetInputTypeInfo(session, index, &type)
+                                         : api().SessionGetOutputTypeInfo(session, index, &type));
+  const Owned<OrtTypeInfo> owned(type, api().ReleaseTypeInfo);
+  return read_type(api(), type, std::move(name));
+}
+
+Status OrtModel::bind(Bound& bound, const Buffer& buffer, bool input) const {
+  const auto size = buffer_size(buffer.dtype, buffer.shape);
+  if (!size) return invalid_argument(fmt::format("{} is too large", type_text(buffer.dtype, buffer.shape)));
+  OrtValue* value = nullptr;
+  LEAPP_RETURN_IF_ORT_ERROR(api(),
+                            api().CreateTensorWithDataAsOrtValue(memory_.get(), buffer.data, *size, buffer.shape.data(),
+                                                                 buffer.shape.size(), to_onnx(buffer.dtype), &value));
+  bound.values.emplace_back(value, api().ReleaseValue);
+  return take_status(api(), input ? api().BindInput(bound.binding.get(), buffer.name.c_str(), value)
+                                  : api().BindOutput(bound.binding.get(), buffer.name.c_str(), value));
+}
+
+Result<std::size_t> OrtModel::prepare(const Binding& binding) {
+  LEAPP_RETURN_IF_ERROR(explained(check(inputs_, binding.inputs, "input"), "cannot bind"));
+  LEAPP_RETURN_IF_ERROR(explained(check(outputs_, binding.outputs, "output"), "cannot bind"));
+  for (const TensorInfo& input : inputs_) {
+    const auto given = [&](const Buffer& buffer) { return buffer.name == input.name; };
+    if (std::none_of(binding.inputs.begin(), binding.inputs.end(), given)) {
+      return explained(
+          invalid_argument(fmt::format("the bundle has no input {}, which the model needs", quote(input.name))),
+          "cannot bind");
+    }
+  }
+  OrtIoBinding* raw = nullptr;
+  LEAPP_RETURN_IF_ORT_ERROR(api(), api().CreateIoBinding(parts_.session.get(), &raw));
+  Bound bound;
+  bound.binding = {raw, api().ReleaseIoBinding};
+  for (const Buffer& buffer : binding.inputs)
+    LEAPP_RETURN_IF_ERROR(explained(bind(bound, buffer, true), "cannot bind"));
+  for (const Buffer& buffer : binding.outputs) {
+    LEAPP_RETURN_IF_ERROR(explained(bind(bound, buffer, false), "cannot bind"));
+  }
+  bound_.push_back(std::move(bound));
+  if (!run(bound_.size() - 1)) {
+    bound_.pop_back();
+    return error();
+  }
+  return bound_.size() - 1;
+}
+
+bool OrtModel::run(std::size_t binding) noexcept {
+  const FlushDenormals flush;
+  OrtStatus* status = api().RunWithBinding(parts_.session.get(), run_options_.get(), bound_[binding].binding.get());
+  if (status == nullptr) [[likely]] {
+    return true;
+  }
+  failure_ = {status, api().ReleaseStatus};
+  return false;
+}
+
+Status OrtModel::error() const {
+  if (!failure_) return {};
+  return explained(internal_error(api().GetErrorMessage(failure_.get())), "cannot run");
+}
+
+Status OrtModel::explained(const Status& status, const char* action) const {
+  if (status.ok()) return status;
+  const std::string log = parts_.log->text();
+  return {status.code(), fmt::format("{} {}: {} [{}{}]", action, parts_.name, status.message(),
+                                     parts_.library->description, log.empty() ? "" : "; its log: " + log)};
+}
+
+}  // namespace leapp::engine::ort

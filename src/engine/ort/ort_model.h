@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/ort/api.h"
+#include "engine/ort/library.h"
+#include "engine/ort/session_log.h"
+
+namespace leapp::engine::ort {
+
+/// What a session is made with.
+struct SessionParts {
+  const Library* library = nullptr;
+  std::string name;
+  std::unique_ptr<SessionLog> log;  ///< the session writes to it until it is gone
+  Owned<OrtSession> session{nullptr, nullptr};
+};
+
+/// One session of ONNX Runtime, with its IoBindings on our buffers.
+class OrtModel final : public Model {
+ public:
+  static Result<std::unique_ptr<Model>> create(SessionParts parts);
+  ~OrtModel() override;
+
+  [[nodiscard]] const std::vector<TensorInfo>& inputs() const override { return inputs_; }
+  [[nodiscard]] const std::vector<TensorInfo>& outputs() const override { return outputs_; }
+  Result<std::size_t> prepare(const Binding& binding) override;
+  [[nodiscard]] bool run(std::size_t binding) noexcept override;
+  [[nodiscard]] Status error() const override;
+
+ private:
+  /// A binding and the values it refers to.
+  struct Bound {
+    Owned<OrtIoBinding> binding{nullptr, nullptr};
+    std::vector<Owned<OrtValue>> values;
+  };
+
+  explicit OrtModel(SessionParts parts) : parts_(std::move(parts)) {}
+
+  [[nodiscard]] const OrtApi& api() const { return *parts_.library->api; }
+  Status read_signature();
+  Result<TensorInfo> read_tensor(bool input, std::size_t index) const;
+  Status bind(Bound& bound, const Buffer& buffer, bool input) const;
+  [[nodiscard]] Status explained(const Status& status, const char* action) const;
+
+  SessionParts parts_;
+  std::vector<TensorInfo> inputs_;
+  std::vector<TensorInfo> outputs_;
+  Owned<OrtMemoryInfo> memory_{nullptr, nullptr};
+  Owned<OrtRunOptions> run_options_{nullptr, nullptr};
+  std::vector<Bound> bound_;
+  Owned<OrtStatus> failure_{nullptr, nullptr};
+};
+
+}  // namespace leapp::engine::ort

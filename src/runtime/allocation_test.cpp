@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts every call of malloc and its relatives during a step, ours apart from the engine's. In a program of its own,
+// which takes the place of the C library's functions.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "engine/ort/ort_engine.h"
+#include "leapp/runtime/pipeline.h"
+#include "runtime/pipeline_access.h"
+#include "runtime/pipeline_testing.h"
+
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+}
+
+namespace {
+
+enum class Whose { kNobody, kOurs, kEngine };
+
+thread_local Whose whose = Whose::kNobody;
+std::atomic<long> ours{0};
+std::atomic<long> engines{0};
+
+void count() {
+  if (whose == Whose::kOurs) ++ours;
+  if (whose == Whose::kEngine) ++engines;
+}
+
+}  // namespace
+
+extern "C" {
+void* malloc(std::size_t size) {
+  count();
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t number, std::size_t size) {
+  count();
+  return __libc_calloc(number, size);
+}
+void* realloc(void* memory, std::size_t size) {
+  count();
+  return __libc_realloc(memory, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) {
+  count();
+  return __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  count();
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  count();
+  *memory = __libc_memalign(alignment, size);
+  return *memory == nullptr ? 12 : 0;
+}
+}
+
+namespace leapp::runtime {
+namespace {
+
+/// Books what happens inside a run to the engine.
+class CountingModel final : public engine::Model {
+ public:
+  explicit CountingModel(std::unique_ptr<engine::Model> model) : model_(std::move(model)) {}
+
+  [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return model_->inputs(); }
+  [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return model_->outputs(); }
+  Result<std::size_t> prepare(const engine::Binding& binding) override { return model_->prepare(binding); }
+  [[nodiscard]] bool run(std::size_t binding) noexcept override {
+    const Whose before = std::exchange(whose, Whose::kEngine);
+    const bool done = model_->run(binding);
+    whose = before;
+    return done;
+  }
+  [[nodiscard]] Status error() const override { return model_->error(); }
+
+ private:
+  std::unique_ptr<engine::Model> model_;
+};
+
+class CountingEngine final : public engine::Engine {
+ public:
+  explicit CountingEngine(std::unique_ptr<engine::Engine> engine) : engine_(std::move(engine)) {}
+
+  [[nodiscard]] const std::string& description() const override { return engine_->description(); }
+  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+    LEAPP_ASSIGN_OR_RETURN(auto model, engine_->load(source));
+    return std::unique_ptr<engine::Model>(std::make_unique<CountingModel>(std::move(model)));
+  }
+
+ private:
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+TEST(Allocations, AStepMakesNoneOfOurs) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  constexpr int kSteps = 10'000;
+  TestBundle bundle("allocations");
+  TestBundle::make_recurrent(bundle);
+  const LoadOptions options = test_options();
+  auto pipeline =
+      PipelineAccess::load(bundle.write(), options, [&](const std::string&) -> Result<std::unique_ptr<engine::Engine>> {
+        LEAPP_ASSIGN_OR_RETURN(auto engine, engine::open_onnxruntime(options.engine));
+        return std::unique_ptr<engine::Engine>(std::make_unique<CountingEngine>(std::move(engine)));
+      });
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+  const auto x = pipeline.value().input<float>("pre/x").value();
+  bool failed = false;
+  whose = Whose::kOurs;
+  for (int step = 0; step < kSteps; ++step) {
+    x[0] = static_cast<float>(step);
+    failed = failed || pipeline.value().step() != StepResult::kOk;
+  }
+  pipeline.value().reset();
+  whose = Whose::kNobody;
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(ours.load(), 0);
+  RecordProperty("engine_allocations_per_step", std::to_string(static_cast<double>(engines.load()) / kSteps));
+  std::printf("ONNX Runtime: %.1f allocations per step of three models\n",
+              static_cast<double>(engines.load()) / kSteps);
+  EXPECT_GT(engines.load(), 0);  // the counting itself works
+}
+
+// Pages that the process holds.
+long resident() {
+  std::ifstream file("/proc/self/statm");
+  long size = 0;
+  long pages = 0;
+  file >> size >> pages;
+  return pages;
+}
+
+TEST(Allocations, LoadingAndDroppingLeavesNothingBehind) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  TestBundle bundle("dropped");
+  TestBundle::make_recurrent(bundle);
+  const fs::path yaml = bundle.write();
+  const auto load = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      auto pipeline = Pipeline::load(yaml, test_options());
+      ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+      ASSERT_EQ(pipeline.value().step(), StepResult::kOk);
+    }
+  };
+  load(100);
+  const long before = resident();
+  load(1000);
+  // One kilobyte for each would be 250 pages.
+  EXPECT_LT(resident() - before, 250);
+}
+
+}  // namespace
+}  // namespace leapp::runtime

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "leapp/base/status.h"
+#include "runtime/plan.h"
+
+namespace leapp::runtime {
+
+/// All memory a pipeline works on, in one piece. Zero at first.
+class Buffers {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+  /// A file that asks for more is not meant seriously.
+  static constexpr std::size_t kLargest = std::size_t{1} << 34U;
+
+  static Result<Buffers> allocate(const std::vector<BufferPlan>& plans);
+
+  Buffers(Buffers&& other) noexcept;
+  Buffers& operator=(Buffers&& other) noexcept;
+  ~Buffers();
+
+  /// Where a port finds its value in a step of that parity (0 or 1).
+  [[nodiscard]] std::byte* at(Place place, unsigned parity) const noexcept {
+    return halves_[place.buffer][place.next ? 1U - parity : parity];
+  }
+  [[nodiscard]] std::size_t size(std::size_t buffer) const noexcept { return sizes_[buffer]; }
+
+  /// Every element of the buffer, of both when it is doubled, becomes one or zero.
+  void fill(std::size_t buffer, DType dtype, bool one) const;
+
+ private:
+  Buffers() = default;
+
+  void* memory_ = nullptr;
+  std::size_t total_ = 0;
+  std::vector<std::array<std::byte*, 2>> halves_;  ///< the same twice when it is not doubled
+  std::vector<std::size_t> sizes_;
+};
+
+}  // namespace leapp::runtime

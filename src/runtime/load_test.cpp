@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bundles that must not load, and what is said about each.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "leapp/runtime/pipeline.h"
+#include "runtime/pipeline_testing.h"
+
+namespace leapp::runtime {
+namespace {
+
+struct Case {
+  const char* name;
+  std::function<void(TestBundle&)> damage;       ///< of the spec, before it is written
+  std::function<void(const TestBundle&)> spoil;  ///< of the files, afterwards
+  const char* expected;
+};
+
+void nothing(TestBundle& /*bundle*/) {}
+void untouched(const TestBundle& /*bundle*/) {}
+
+std::vector<Case> broken_specs() {
+  return {
+      {"null model", [](TestBundle& b) { b.spec.models[1].parameters = {}; }, untouched,
+       "models.policy: the node has no model"},
+      {"unknown backend", [](TestBundle& b) { b.spec.models[1].parameters.backend = "caffe"; }, untouched,
+       "models.policy.parameters.backend: expected jit, onnx or pt2, found \"caffe\""},
+      {"pt2", [](TestBundle& b) { b.spec.models[1].parameters.backend = "pt2"; }, untouched,
+       "node policy: 'pt2' models run from Python only"},
+      {"future",
+       [](TestBundle& b) {
+         b.spec.system_information = {{"leapp config version", "9.0"}};
+       },
+       untouched, "system information.leapp config version: expected one of 1.0, 1.1, 1.2, 1.3 (a newer bundle"},
+      {"cycle",
+       [](TestBundle& b) { std::swap(b.spec.pipeline.data_flow.emplace_back(), b.spec.pipeline.feedback_flow[0]); },
+       untouched, "pipeline.data_flow: a cycle: policy -> policy"},
+      {"edge",
+       [](TestBundle& b) {
+         b.spec.models[2].inputs[0].shape = {1, 5};
+       },
+       untouched, "pipeline.data_flow[policy/y]: post/x is float32[1,5], policy/y is float32[1,4]"},
+      {"unrouted", [](TestBundle& b) { b.spec.pipeline.outputs.clear(); }, untouched, "the output post/y goes nowhere"},
+      {"unknown port", [](TestBundle& b) { b.spec.pipeline.inputs[0].second = {"q"}; }, untouched,
+       "pipeline.inputs[pre]: node \"pre\" has no input \"pre/q\""},
+      {"port and model",
+       [](TestBundle& b) {
+         b.spec.models[0].inputs[0].shape = {2, 2};
+       },
+       untouched,
+       "node pre: cannot bind models.pre (pre.onnx): input \"x\": the bundle says float32[2,2], the model "
+       "float32[1,4]"},
+      {"missing state", [](TestBundle& b) { b.initial = {}; }, untouched,
+       "pipeline.initial_values: expected a file with a value for policy/h_in, found none"},
+      {"other state", [](TestBundle& b) { b.initial[0].first = "policy/x"; }, untouched,
+       "expected a value for the feedback input policy/h_in, found none"},
+      {"unknown state", [](TestBundle& b) { b.initial.emplace_back("policy/g", std::vector<float>(4)); }, untouched,
+       "\"policy/g\" is no input of any node"},
+      {"state's shape", [](TestBundle& b) { b.shape = {4}; }, untouched,
+       "policy/h_in: expected float32[1,4], found float32[4]"},
+      {"checksum", [](TestBundle& b) { b.spec.models[0].parameters.sha256sum->front() ^= 1; }, untouched,
+       "models.pre.parameters.sha256sum: expected"},
+      {"too much",
+       [](TestBundle& b) {
+         b.spec.models[0].inputs[0].shape = {1 << 30};
+         for (int i = 0; i < 5; ++i) {
+           bundle::Port port = b.spec.models[0].inputs[0];
+           port.name += std::to_string(i);
+           b.spec.models[0].inputs.push_back(port);
+           b.spec.pipeline.inputs[0].second.push_back(port.name);
+         }
+       },
+       untouched, "the pipeline's ports need more than 17179869184 bytes"},
+  };
+}
+
+std::vector<Case> broken_files() {
+  return {
+      {"no yaml", nothing, [](const TestBundle& b) { fs::remove(b.yaml()); }, "cannot read"},
+      {"no model", nothing, [](const TestBundle& b) { fs::remove(b.folder() / "policy.onnx"); },
+       "models.policy.parameters.model_path: cannot find"},
+      {"no state", nothing, [](const TestBundle& b) { fs::remove(b.folder() / "bundle_initial_values.safetensors"); },
+       "pipeline.initial_values: cannot find"},
+      {"changed model", nothing, [](const TestBundle& b) { b.write_file("pre.onnx", "something else"); },
+       "models.pre.parameters.sha256sum: expected"},
+      {"truncated model",
+       [](TestBundle& b) { b.spec.models[0].parameters.sha256sum = b.spec.models[0].parameters.md5sum = std::nullopt; },
+       [](const TestBundle& b) { fs::resize_file(b.folder() / "pre.onnx", 70); },
+       "models.pre (pre.onnx): not an ONNX model"},
+      {"truncated state", nothing,
+       [](const TestBundle& b) { fs::resize_file(b.folder() / "bundle_initial_values.safetensors", 60); },
+       "pipeline.initial_values: bundle_initial_values.safetensors: "},
+      {"symlink out", nothing,
+       [](const TestBundle& b) {
+         fs::remove(b.folder() / "pre.onnx");
+         fs::create_symlink(fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx", b.folder() / "pre.onnx");
+       },
+       "models.pre.parameters.model_path: \"pre.onnx\" leads out of the bundle's folder"},
+      {"path outside",
+       [](TestBundle& b) {
+         b.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx").string();
+       },
+       untouched, "leads out of the bundle's folder"},
+  };
+}
+
+TEST(Load, SaysWhatIsWrong) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  std::vector<Case> cases = broken_specs();
+  for (Case& one : broken_files()) cases.push_back(std::move(one));
+  for (const Case& one : cases) {
+    TestBundle bundle("load");
+    TestBundle::make_recurrent(bundle);
+    one.damage(bundle);
+    bundle.write();
+    one.spoil(bundle);
+    const auto pipeline = Pipeline::load(bundle.yaml(), test_options());
+    ASSERT_FALSE(pipeline.ok()) << one.name;
+    EXPECT_NE(pipeline.status().message().find(one.expected), std::string::npos)
+        << one.name << "\nexpected " << one.expected << "\nfound " << pipeline.status().message();
+    EXPECT_NE(pipeline.status().message().find("bundle.yaml"), std::string::npos) << pipeline.status().message();
+  }
+}
+
+TEST(Load, OutsideAndChecksumsCanBeAllowed) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  TestBundle bundle("allowed");
+  TestBundle::make_recurrent(bundle);
+  bundle.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx").string();
+  bundle.spec.models[1].parameters.md5sum = "0";
+  LoadOptions options = test_options();
+  options.allow_outside = true;
+  options.verify_checksums = false;
+  const auto pipeline = Pipeline::load(bundle.write(), options);
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status().message();
+}
+
+TEST(Load, ExternalDataStaysInTheFolder) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  const std::vector<float> weights{1, 2, 3, 4};
+  const std::string bytes(reinterpret_cast<const char*>(weights.data()), 16);
+  TestBundle bundle("external");
+  bundle.add("m", "external", {float_port("x")}, {float_port("y")});
+  bundle.spec.pipeline.inputs = {{"m", {"x"}}};
+  bundle.spec.pipeline.outputs = {{"m", {"y"}}};
+  const auto missing = Pipeline::load(bundle.write(), test_options());
+  EXPECT_NE(missing.status().message().find("models.m (m.onnx): external data: cannot find"), std::string::npos)
+      << missing.status().message();
+  bundle.write_file("weights.data", bytes);
+  auto pipeline = Pipeline::load(bundle.write(), test_options());
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+  ASSERT_EQ(pipeline.value().step(), StepResult::kOk);
+  EXPECT_EQ(pipeline.value().output<float>("m/y").value()[3], 4);
+
+  TestFolder outside("external_outside");
+  fs::rename(bundle.folder() / "weights.data", outside.path() / "weights.data");
+  fs::create_symlink(outside.path() / "weights.data", bundle.folder() / "weights.data");
+  const auto link = Pipeline::load(bundle.yaml(), test_options());
+  EXPECT_NE(link.status().message().find("leads out of the bundle's folder"), std::string::npos);
+  bundle.spec.models.clear();
+  bundle.add("m", "external_outside", {float_port("x")}, {float_port("y")});
+  const auto above = Pipeline::load(bundle.write(), test_options());
+  EXPECT_NE(above.status().message().find("models.m (m.onnx): external data: "), std::string::npos);
+  EXPECT_NE(above.status().message().find("leads out of the bundle's folder"), std::string::npos);
+}
+
+TEST(Load, WithoutAnEngineSaysWhatToDo) {
+  TestBundle bundle("no_engine");
+  TestBundle::make_recurrent(bundle);
+  LoadOptions options;
+  options.engine.onnxruntime_library = "/nowhere";
+  const auto onnx = Pipeline::load(bundle.write(), options);
+  EXPECT_EQ(onnx.status().code(), StatusCode::kNotFound);
+  EXPECT_NE(onnx.status().message().find("node pre: option onnxruntime_library"), std::string::npos);
+  bundle.spec.models[0].parameters.backend = "jit";
+  options.engine.torch_engine_library = "/nowhere/engine.so";
+  const auto jit = Pipeline::load(bundle.write(), options);
+  EXPECT_EQ(jit.status().code(), StatusCode::kNotFound);
+  for (const char* part :
+       {"node pre: 'jit' models need torch", "LEAPP_ENGINE_TORCH", "torch_engine_library", "/nowhere/engine.so"}) {
+    EXPECT_NE(jit.status().message().find(part), std::string::npos) << jit.status().message();
+  }
+}
+
+}  // namespace
+}  // namespace leapp::runtime

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "leapp/runtime/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "runtime/pipeline_impl.h"
+
+namespace leapp::runtime {
+namespace {
+
+Result<TensorView> unknown(const char* what, std::string_view name, const std::vector<std::string>& known) {
+  return not_found(
+      fmt::format("there is no {} {}; there are {}", what, quote(name), known.empty() ? "none" : join(known, ", ")));
+}
+
+}  // namespace
+
+const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name) {
+  for (const EndPlan& end : ends) {
+    if (end.name == name) return &end;
+  }
+  for (const EndPlan& end : ends) {
+    if (end.name.size() == name.size() + 3 && end.name.starts_with(name) && end.name.ends_with("_in")) return &end;
+  }
+  return nullptr;
+}
+
+engine::Binding Pipeline::Impl::binding_of(const NodePlan& node, unsigned step_parity) const {
+  engine::Binding binding;
+  const bundle::Model& model = spec.models[node.model];
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const bundle::Port& port = model.inputs[i];
+    binding.inputs.push_back({port.name, port.dtype, port.shape, buffers.at(node.inputs[i], step_parity)});
+  }
+  for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+    const bundle::Port& port = model.outputs[i];
+    binding.outputs.push_back({port.name, port.dtype, port.shape, buffers.at(node.outputs[i], step_parity)});
+  }
+  return binding;
+}
+
+void Pipeline::Impl::fill_all(bool one) const {
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) buffers.fill(i, plan.buffers[i].dtype, one);
+}
+
+TensorView Pipeline::Impl::view(Place place) const {
+  return {buffers.at(place, parity), plan.buffers[place.buffer].dtype, plan.buffers[place.buffer].shape};
+}
+
+Status Pipeline::Impl::prepare_node(std::size_t at, unsigned step_parity) {
+  const NodePlan& node = plan.nodes[at];
+  const engine::Binding binding = binding_of(node, step_parity);
+  auto number = nodes[at].model->prepare(binding);
+  if (!number.ok()) {
+    // Ones are no index into a small table; zeros are no divisor. One of the two is fine for almost every model.
+    for (const Place& place : node.inputs) buffers.fill(place.buffer, plan.buffers[place.buffer].dtype, false);
+    number = nodes[at].model->prepare(binding);
+  }
+  if (!number.ok()) {
+    return {number.status().code(),
+            fmt::format("node {}: {}", spec.models[node.model].name, number.status().message())};
+  }
+  nodes[at].binding[step_parity] = number.value();
+  return {};
+}
+
+Status Pipeline::Impl::prepare() {
+  for (const unsigned step_parity : {0U, 1U}) {
+    fill_all(true);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (step_parity == 1 && !plan.nodes[i].alternates) {
+        nodes[i].binding[1] = nodes[i].binding[0];
+      } else {
+        LEAPP_RETURN_IF_ERROR(prepare_node(i, step_parity));
+      }
+    }
+  }
+  for (const CopyPlan& copy : plan.copies) {
+    copies.push_back(
+        {{buffers.at(copy.from, 0), buffers.at(copy.from, 1)}, buffers.at({copy.to, false}, 0), buffers.size(copy.to)});
+  }
+  fill_all(false);
+  prepared = true;
+  return {};
+}
+
+Pipeline::Pipeline(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Pipeline::Pipeline(Pipeline&&) noexcept = default;
+Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
+Pipeline::~Pipeline() = default;
+
+Status Pipeline::prepare() {
+  if (impl_->prepared) return {};
+  LEAPP_RETURN_IF_ERROR(impl_->prepare());
+  reset();
+  return {};
+}
+
+StepResult Pipeline::step() noexcept {
+  Impl& self = *impl_;
+  if (!self.prepared) [[unlikely]] {
+    return StepResult::kNotPrepared;
+  }
+  const unsigned parity = self.parity;
+  for (std::size_t i = 0; i < self.nodes.size(); ++i) {
+    Impl::Node& node = self.nodes[i];
+    if (!node.model->run(node.binding[parity])) [[unlikely]] {
+      self.failed = i;
+      return StepResult::kFailed;
+    }
+  }
+  for (const Impl::Copy& copy : self.copies) std::memcpy(copy.to, copy.from[parity], copy.size);
+  self.parity = 1U - parity;
+  self.failed.reset();
+  return StepResult::kOk;
+}
+
+Status Pipeline::error() const {
+  if (!impl_->prepared) return failed_precondition("the pipeline is not prepared: call prepare() before step()");
+  if (!impl_->failed) return {};
+  const Status status = impl_->nodes[*impl_->failed].model->error();
+  const std::string& node = impl_->spec.models[impl_->plan.nodes[*impl_->failed].model].name;
+  return {status.code(), fmt::format("node {}: {}", node, status.message())};
+}
+
+void Pipeline::reset(ResetMode mode) {
+  for (std::size_t i = 0; i < impl_->plan.states.size(); ++i) {
+    const std::vector<std::byte>& value = impl_->initial_values[i];
+    std::byte* state = impl_->buffers.at(impl_->plan.states[i].place, impl_->parity);
+    if (mode == ResetMode::kExported) {
+      std::copy(value.begin(), value.end(), state);
+    } else {
+      std::fill_n(state, value.size(), std::byte{0});
+    }
+  }
+}
+
+const std::vector<std::string>& Pipeline::inputs() const { return impl_->input_names; }
+const std::vector<std::string>& Pipeline::outputs() const { return impl_->output_names; }
+const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_->state_names; }
+const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
+
+Result<TensorView> Pipeline::input(std::string_view name) {
+  const EndPlan* end = find_end(impl_->plan.inputs, name);
+  return end == nullptr ? unknown("input", name, impl_->input_names) : impl_->view(end->place);
+}
+
+Result<TensorView> Pipeline::output(std::string_view name) const {
+  const auto& ends = impl_->plan.outputs;
+  const auto end = std::find_if(ends.begin(), ends.end(), [&](const EndPlan& one) { return one.name == name; });
+  return end == ends.end() ? unknown("output", name, impl_->output_names) : impl_->view(end->place);
+}
+
+Result<TensorView> Pipeline::feedback_input(std::string_view name) {
+  const EndPlan* end = find_end(impl_->plan.states, name);
+  return end == nullptr ? unknown("feedback input", name, impl_->state_names) : impl_->view(end->place);
+}
+
+}  // namespace leapp::runtime

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "leapp/bundle/spec.h"
+#include "leapp/runtime/pipeline.h"
+#include "runtime/buffers.h"
+#include "runtime/plan.h"
+#include "runtime/state.h"
+
+namespace leapp::runtime {
+
+struct __attribute__((visibility("hidden"))) Pipeline::Impl {
+  /// One node that is run: its model and the binding for either parity.
+  struct Node {
+    std::unique_ptr<engine::Model> model;
+    std::array<std::size_t, 2> binding{};
+  };
+
+  /// A copy at the end of a step, with every address worked out.
+  struct Copy {
+    std::array<const std::byte*, 2> from{};
+    std::byte* to = nullptr;
+    std::size_t size = 0;
+  };
+
+  explicit Impl(Buffers memory) : buffers(std::move(memory)) {}
+
+  Status prepare();
+  Status prepare_node(std::size_t at, unsigned step_parity);
+  [[nodiscard]] engine::Binding binding_of(const NodePlan& node, unsigned step_parity) const;
+  void fill_all(bool one) const;
+  [[nodiscard]] TensorView view(Place place) const;
+
+  bundle::BundleSpec spec;
+  Plan plan;
+  InitialValues initial_values;
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  std::vector<std::string> state_names;
+  // Models are gone before the memory they are bound to and the engines they came from.
+  Buffers buffers;
+  std::map<std::string, std::unique_ptr<engine::Engine>> engines;
+  std::vector<Node> nodes;
+  std::vector<Copy> copies;
+  unsigned parity = 0;
+  bool prepared = false;
+  std::optional<std::size_t> failed;  ///< the node at which the last step ended
+};
+
+/// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.
+[[nodiscard]] const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name);
+
+}  // namespace leapp::runtime
