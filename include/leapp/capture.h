@@ -16,40 +16,107 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "leapp/base/status.h"
+#include "leapp/bundle/spec.h"
 
 #define LEAPP_API __attribute__((visibility("default")))
 
 namespace leapp {
 
-/// Ports by name, in order.
+/// Tensors by name, in order.
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// What a port is given: a tensor, or tensors nested in lists and maps. Nested ones become ports `name_key_0`.
+struct Nested {
+  using List = std::vector<Nested>;
+  using Map = std::vector<std::pair<std::string, Nested>>;
+  /// A leaf that is no tensor. It stays what it is in this call: a constant of the exported model.
+  struct Other {
+    std::string text;  ///< for the warning: "int 3"
+  };
+
+  std::variant<at::Tensor, List, Map, Other> data;
+
+  Nested() = default;
+  Nested(at::Tensor tensor) : data(std::move(tensor)) {}  // NOLINT: implicit, so that payloads read as literals
+  Nested(List list) : data(std::move(list)) {}            // NOLINT
+  Nested(Map map) : data(std::move(map)) {}               // NOLINT
+  Nested(Other other) : data(std::move(other)) {}         // NOLINT
+
+  /// REQUIRES: it is one.
+  [[nodiscard]] const at::Tensor& tensor() const { return std::get<at::Tensor>(data); }
+  operator const at::Tensor&() const { return tensor(); }  // NOLINT: a payload of one tensor is that tensor
+  const Nested& operator[](std::size_t index) const { return std::get<List>(data).at(index); }
+  /// REQUIRES: a map with that key.
+  const Nested& operator[](const std::string& key) const;
+};
+
+/// What a tensor means to whoever deploys the pipeline; written beside the port in the YAML.
+struct Semantics {
+  std::optional<std::string> kind;  ///< "state/joint/position", or any text
+  std::optional<std::vector<bundle::AxisNames>> element_names;
+  std::optional<bundle::TemporalAxis> temporal_axis;
+  bundle::YamlMap extra;  ///< must not use the name of a built-in field
+};
+
+struct PortValue {
+  std::string name;
+  Nested value;
+  Semantics semantics = {};  ///< REQUIRES: empty unless `value` is a tensor
+};
+
+/// The ports of one annotation, in order.
+using Payload = std::vector<PortValue>;
+
+/// What happens to state and edges that the program has and did not announce.
+enum class Leaks {
+  kPromote,   ///< a port is made for them, with a warning
+  kError,     ///< compile_graph fails and says what to write
+  kConstant,  ///< they are baked in as they were, with a warning
+};
 
 struct StartOptions {
   std::string save_path = ".";
-  bool verbose = false;        ///< everything on the console, not only warnings and errors
-  int max_cached_io = 5;       ///< re-entries whose inputs and outputs are kept as samples
+  bool verbose = false;                 ///< everything on the console, not only warnings and errors
+  bool dry_run = false;                 ///< no models: compile_graph writes YAML, log and picture only
+  std::vector<std::string> non_traced;  ///< nodes that get ports and edges but no model
+  int max_cached_io = 5;                ///< re-entries whose inputs and outputs are kept as samples
+  Leaks leaks = Leaks::kPromote;
   std::string python_version;  ///< for the bundle's system information; empty from C++
   std::string torch_version;   ///< likewise; empty: the version this was built against
+};
+
+struct GraphConfigs {
+  std::optional<double> frequency;  ///< in Hz, > 0
+  bundle::YamlMap extra;
 };
 
 struct CompileOptions {
   bool visualize = true;
   std::optional<bool> verbose;  ///< overrides the console for this call
   bool validate = true;
+  bool dry_run = false;
   double rtol = 1e-3;
   double atol = 1e-5;
   bool strict = true;  ///< a failed node makes the call fail, after everything is written
+  GraphConfigs graph_configs = {};
 };
 
 struct OutputOptions {
-  /// "jit" (also "jit-script", "jit-trace"); absent: the node gets no model.
+  /// "jit", "jit-script", "jit-trace", "onnx", "onnx-dynamo", "onnx-torchscript", "pt2"; absent: a model of the user's
+  /// (`backend_params` has "model_path"), or none.
   std::optional<std::string> export_with;
+  /// "opset_version", "ir_version"; "model_path", "copy_original_model"; "optimize", "report", "verify".
+  bundle::YamlMap backend_params = {};
+  /// Outputs that do not depend on the node's inputs.
+  Payload static_outputs = {};
 };
 
 struct NodeResult {
@@ -85,15 +152,40 @@ LEAPP_API bool is_active();
 /// Nothing happens when not started.
 LEAPP_API void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter = false);
 
+/// True for a tensor whose value depends on the inputs or the state of an open node.
+LEAPP_API bool is_live(const at::Tensor& tensor);
+
 namespace annotate {
 
-/// Opens `node`, or adds inputs to it while it is open. What comes back aliases the tensors given; compute with that.
-/// On failure nothing has changed.
-LEAPP_API Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const NamedTensors& tensors);
+/// Opens `node`, or adds inputs to it while it is open. What comes back has the structure of what was given and aliases
+/// its tensors; compute with that. On failure nothing has changed.
+LEAPP_API Result<std::vector<Nested>> input_tensors(const std::string& node, const Payload& tensors);
 
 /// Closes `node` and hands back `tensors`. On failure the node stays open.
-LEAPP_API Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const NamedTensors& tensors,
-                                                         const OutputOptions& options = {});
+LEAPP_API Result<std::vector<Nested>> output_tensors(const std::string& node, const Payload& tensors,
+                                                     const OutputOptions& options = {});
+
+/// Declares state of the open node: an input whose next value `update_state` names. Like input_tensors otherwise.
+LEAPP_API Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors);
+
+/// The values that states declared before have in the next call. Hands them back.
+LEAPP_API Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors);
+
+/// Tensors to write into. Content that survives from one call to the next and matters is feedback state of that name.
+LEAPP_API Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors);
+
+/// A place that holds a tensor now and may hold another one when the node closes, such as a buffer of a module.
+struct Buffer {
+  std::string name;                 ///< "memory.hidden"; the port is "memory_hidden"
+  std::function<at::Tensor()> get;  ///< called by `module` and when the node closes, without any lock of ours
+};
+
+/// Buffers that change while the node is open, by reassignment or in place, become feedback state.
+/// REQUIRES: the module has not run in this call of the node.
+LEAPP_API Status module(const std::string& node, const std::vector<Buffer>& buffers);
+
+/// `target` holds the bits of `source` and continues its trace.
+LEAPP_API Status mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target);
 
 }  // namespace annotate
 }  // namespace leapp

@@ -69,7 +69,7 @@ bool shape_depends_on_data(const TraceOp& op) {
   if (op.info->name() != "aten::index") return true;
   const auto& indices = op.arguments[1].list;
   return std::any_of(indices.begin(), indices.end(), [](const ValuePtr& index) {
-    return index && (index->type.dtype == at::kBool || index->type.dtype == at::kByte);
+    return index && index->owner != 0 && (index->type.dtype == at::kBool || index->type.dtype == at::kByte);
   });
 }
 

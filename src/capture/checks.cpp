@@ -6,8 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "capture/arguments.h"
 #include "torch_types/tensors.h"
@@ -52,17 +50,8 @@ Status check_port_tensor(const std::string& node, const char* direction, const s
 Status check_same_type(const std::string& node, const char* direction, const std::string& name,
                        const ValueType& expected, const at::Tensor& tensor) {
   if (expected.dtype == tensor.scalar_type() && c10::IntArrayRef(expected.sizes) == tensor.sizes()) return {};
-  return invalid_argument(fmt::format("{} '{}' of node '{}': expected {}[{}] as in the first call, found {}", direction,
-                                      name, node, dtype_text(expected.dtype), fmt::join(expected.sizes, ", "),
-                                      describe(tensor)));
-}
-
-Status check_backend(const std::string& node, const std::optional<std::string>& backend) {
-  if (!backend) return {};
-  static constexpr std::array<std::string_view, 3> kKnown = {"jit", "jit-script", "jit-trace"};
-  if (std::find(kKnown.begin(), kKnown.end(), *backend) != kKnown.end()) return {};
-  return invalid_argument(fmt::format("node '{}': export_with='{}' is not a backend of this version; known: {}", node,
-                                      *backend, fmt::join(kKnown, ", ")));
+  return invalid_argument(fmt::format("{} '{}' of node '{}': expected {} as in the first call, found {}", direction,
+                                      name, node, type_text(expected), describe(tensor)));
 }
 
 Status merge_source(const std::string& node, PortRecord& port, const std::optional<Source>& source) {

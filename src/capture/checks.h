@@ -24,9 +24,6 @@ Status check_port_tensor(const std::string& node, const char* direction, const s
 Status check_same_type(const std::string& node, const char* direction, const std::string& name,
                        const ValueType& expected, const at::Tensor& tensor);
 
-/// Absent, or a backend this build has.
-Status check_backend(const std::string& node, const std::optional<std::string>& backend);
-
 /// Takes over where an input's value came from in this pass. A pass without a source never conflicts.
 Status merge_source(const std::string& node, PortRecord& port, const std::optional<Source>& source);
 

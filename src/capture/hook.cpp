@@ -21,11 +21,13 @@ std::atomic<std::shared_ptr<Recorder>> g_recorder;
 std::atomic<at::CallbackHandle> g_handle{at::INVALID_CALLBACK_HANDLE};
 
 thread_local int t_unrecorded = 0;
+thread_local const OpInfo* t_look_inside = nullptr;
 thread_local bool t_inside = false;  // an operator is being recorded: what it calls is part of it
 
 struct Context : at::ObserverContext {
   std::shared_ptr<Recorder> recorder;
-  std::unique_ptr<PendingOp> op;
+  PendingOp op;
+  bool recorded = false;
   int exceptions = 0;
   bool outermost = false;
 };
@@ -47,13 +49,19 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
   if (t_unrecorded > 0 || t_inside || at::in_parallel_region()) return nullptr;
   const OpInfo* info = op_info(record);
   if (!info || transparent(*info)) return nullptr;
+  if (info == t_look_inside) {
+    t_look_inside = nullptr;  // the first call only: an operator may call itself on other types
+    return nullptr;
+  }
   auto context = std::make_unique<Context>();
   context->recorder = g_recorder.load();
   if (!context->recorder) return nullptr;
   // The TorchScript interpreter hands over its whole stack: the arguments are on top.
   const std::size_t count = info->schema().arguments().size();
   const auto inputs = record.inputs();
-  if (inputs.size() >= count) context->op = context->recorder->begin(*info, inputs.slice(inputs.size() - count));
+  if (inputs.size() >= count) {
+    context->recorded = context->recorder->begin(context->op, *info, inputs.slice(inputs.size() - count));
+  }
   context->exceptions = std::uncaught_exceptions();
   // What another library's operator calls is recorded in its place: a plain torch cannot load the operator itself.
   context->outermost = info->is_torchs_own();
@@ -65,23 +73,26 @@ void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
   if (!base) return;
   auto* context = static_cast<Context*>(base);
   if (context->outermost) t_inside = false;
-  if (!context->op) return;
+  if (!context->recorded) return;
   if (std::uncaught_exceptions() > context->exceptions) {
-    context->recorder->abandon(*context->op);
+    context->recorder->abandon(context->op);
     return;
   }
-  const std::size_t count = context->op->info->schema().returns().size();
+  const std::size_t count = context->op.info->schema().returns().size();
   const std::vector<c10::IValue>& outputs = record.outputs();
-  if (outputs.size() < count) return context->recorder->abandon(*context->op);
+  if (outputs.size() < count) return context->recorder->abandon(context->op);
   const auto results = c10::ArrayRef<c10::IValue>(outputs).slice(outputs.size() - count);
-  if (!context->outermost && context->recorder->explained(*context->op, results)) return;
-  context->recorder->finish(*context->op, results);
+  if (!context->outermost && context->recorder->explained(context->op, results)) return;
+  context->recorder->finish(context->op, results);
 }
 
 }  // namespace
 
 Unrecorded::Unrecorded() { ++t_unrecorded; }
 Unrecorded::~Unrecorded() { --t_unrecorded; }
+
+LookInside::LookInside(const OpInfo* op) { t_look_inside = op; }
+LookInside::~LookInside() { t_look_inside = nullptr; }
 
 void install_hook(std::shared_ptr<Recorder> recorder) {
   g_recorder.store(std::move(recorder));

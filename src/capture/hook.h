@@ -9,6 +9,7 @@
 
 namespace leapp::capture {
 
+class OpInfo;
 class Recorder;
 
 /// Operators of this thread are not recorded while one exists. Gradients work as usual.
@@ -29,6 +30,15 @@ class Suppress {
       {c10::DispatchKey::FuncTorchDynamicLayerFrontMode, c10::DispatchKey::FuncTorchDynamicLayerBackMode,
        c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot, c10::DispatchKey::AutocastCPU,
        c10::DispatchKey::AutocastCUDA})};
+};
+
+/// The next call of `op` on this thread is not recorded, but what it calls is.
+class LookInside {
+ public:
+  explicit LookInside(const OpInfo* op);
+  ~LookInside();
+  LookInside(const LookInside&) = delete;
+  LookInside& operator=(const LookInside&) = delete;
 };
 
 /// Every operator of every thread goes to `recorder` until remove_hook(). REQUIRES: no hook is installed.

@@ -129,8 +129,16 @@ void Recorder::finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outpu
   const ValuePtr mean = pick(op, "running_mean").tensor;
   trace->results.assign(5, mean->type);
   trace->results[0] = pick(op, "input").tensor->type;
-  if (op.info->writes().size() <= 2)
-    bind_results(op, trace, 0, outputs.slice(0, std::min<std::size_t>(outputs.size(), 3)));
+  if (op.info->writes().size() <= 2) {
+    // The result does not depend on the statistics before: they are no state unless something reads them.
+    static const OpInfo* const alone = op_info("aten::_native_batch_norm_legit", "no_stats");
+    const auto normalised = builder_.make(alone, {pick(op, "input"), pick(op, "weight"), pick(op, "bias"),
+                                                  TraceArgument::of(c10::IValue(true)), pick(op, "momentum"),
+                                                  pick(op, "eps")});
+    normalised->results.assign(3, mean->type);
+    normalised->results[0] = pick(op, "input").tensor->type;
+    bind_results(op, normalised, 0, outputs.slice(0, std::min<std::size_t>(outputs.size(), 3)));
+  }
   for (const PendingOp::Written& written : op.written) {
     const std::size_t index = kResults.at(argument_name(written));
     table_.write(written.tensor, builder_.result(trace, index, type_of(written.tensor)));

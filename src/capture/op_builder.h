@@ -14,7 +14,10 @@ namespace leapp::capture {
 class OpBuilder {
  public:
   using MixedNodes = std::function<void(const OpInfo&, LocationId, ActivationId, ActivationId)>;
-  explicit OpBuilder(MixedNodes on_mixed) : on_mixed_(std::move(on_mixed)) {}
+  /// Operators are numbered from `first` on; a program's, so that those made for it later can come before.
+  static constexpr std::uint64_t kProgram = std::uint64_t{1} << 32U;
+  explicit OpBuilder(MixedNodes on_mixed, std::uint64_t first = kProgram)
+      : on_mixed_(std::move(on_mixed)), sequence_(first) {}
 
   /// The operator of the user's program that is being recorded.
   void set_current(const OpInfo* info, LocationId location) {
@@ -52,7 +55,7 @@ class OpBuilder {
   MixedNodes on_mixed_;
   const OpInfo* current_ = nullptr;
   LocationId location_ = 0;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_;
 };
 
 }  // namespace leapp::capture

@@ -28,6 +28,8 @@ at::Tensor without_dead_wrapper(const at::Tensor& tensor) {
   return wrapper && !wrapper->is_alive() ? without_dead_wrapper(wrapper->value()) : tensor;
 }
 
+constexpr std::size_t kMaxNumbers = 256;
+
 bool contains(const auto& list, const auto* item) { return std::find(list.begin(), list.end(), item) != list.end(); }
 
 }  // namespace
@@ -54,17 +56,21 @@ void Recorder::note_error(Status status) {
 }
 
 ActivationId Recorder::open(const std::string& node) {
+  if (open_.empty()) {
+    table_.begin();
+    numbers_.clear();
+  }
   open_[++next_activation_] = node;
   open_count_ = static_cast<int>(open_.size());
   return next_activation_;
 }
 
-void Recorder::close(ActivationId activation, std::uint64_t pass) {
+TensorTable::Survivors Recorder::close(ActivationId activation, std::uint64_t pass) {
   const std::string node = name_of(activation);
   open_.erase(activation);
   open_count_ = static_cast<int>(open_.size());
   escapes_.close(activation);
-  table_.close(activation, node, pass, open_.empty());
+  return table_.close(activation, node, pass, open_.empty());
 }
 
 const std::string& Recorder::name_of(ActivationId activation) const {
@@ -73,39 +79,45 @@ const std::string& Recorder::name_of(ActivationId activation) const {
   return found == open_.end() ? closed : found->second;
 }
 
-std::unique_ptr<PendingOp> Recorder::begin(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+bool Recorder::begin(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
   try {
-    return begin_unguarded(info, inputs);
+    return begin_unguarded(op, info, inputs);
   } catch (const std::exception& failure) {
     note_error(internal_error(fmt::format("recording {}: {}", info.qualified_name(), failure.what())));
-    return nullptr;
+    return false;
   }
 }
 
-std::unique_ptr<PendingOp> Recorder::begin_unguarded(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
-  if (info.op_class() == OpClass::kMetadata) return nullptr;
+bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+  if (info.op_class() == OpClass::kMetadata) return false;
   const bool in_node = open_count_.load() > 0;
   if (!in_node) {
     // New memory and zeros_like have nothing of the tensor they are like.
-    if (info.op_class() == OpClass::kUninitialised || info.op_class() == OpClass::kFull) return nullptr;
+    if (info.op_class() == OpClass::kUninitialised || info.op_class() == OpClass::kFull) return false;
     const auto guard = lock();
-    if (!touches_known(info, inputs)) return nullptr;
+    if (!touches_known(info, inputs)) return false;
   }
-  auto op = std::make_unique<PendingOp>();
-  op->info = &info;
-  op->location = current_location();  // may wait for Python's lock: ours must not be held
+  op.info = &info;
+  op.location = current_location();  // may wait for Python's lock: ours must not be held
   const bool writes = in_node && !info.writes().empty() && !info.inplace_view();
-  if (writes && info.twin().op) op->twin_dtypes = result_dtypes(info.twin(), inputs);
+  if (writes && info.twin().op) op.twin_dtypes = result_dtypes(info.twin(), inputs);
   std::vector<at::Tensor> released;
+  std::vector<TensorTable::Unnamed> unnamed;
   {
     const auto guard = lock();
-    builder_.set_current(&info, op->location);
-    op->in_node = !open_.empty();
-    op->in_node ? gather(*op, inputs) : gather_idle(*op, inputs);
-    gather_written(*op, inputs);
+    builder_.set_current(&info, op.location);
+    op.in_node = !open_.empty();
+    op.in_node ? gather(op, inputs) : gather_idle(op, inputs);
+    gather_written(op, inputs);
     released = table_.take_released();
+    unnamed = table_.take_unnamed();
   }
-  return op;
+  // Likewise. What it learns comes back through set_name.
+  if (!unnamed.empty() && ask_for_names()) {
+    const auto guard = lock();
+    for (const TensorTable::Unnamed& constant : unnamed) table_.name_again(constant);
+  }
+  return true;
 }
 
 bool Recorder::touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
@@ -124,7 +136,7 @@ void Recorder::gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> in
   const auto add = [&](std::size_t argument) {
     for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
       op.written.push_back({tensor, argument, version_of(tensor)});
-      if (writes_content) table_.about_to_write(tensor);
+      if (writes_content) table_.about_to_write(tensor, op.in_node);
     });
   };
   for (const std::size_t written : op.info->writes()) add(written);
@@ -329,6 +341,10 @@ void Recorder::finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, b
       escapes_.left(node, op.info->qualified_name(), op.location);
       escapes_.number_left(op.owner, output, op.location);
     }
+  } else if (outputs.size() == 1 && outputs[0].isScalar() && numbers_.size() < kMaxNumbers) {
+    auto value = std::make_shared<TracedValue>();
+    value->op = trace;
+    numbers_.emplace_back(std::move(value), op.location);
   }
   bind_results(op, trace, 0, outputs);
 }

@@ -52,8 +52,8 @@ class Recorder {
   using Warn = std::function<void(const std::string&)>;
   explicit Recorder(Warn warn);
 
-  /// Before the kernel runs. Null: nothing to remember. Never throws.
-  std::unique_ptr<PendingOp> begin(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
+  /// Before the kernel runs. False: nothing to remember. Never throws.
+  bool begin(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
   /// After it has run. Never throws.
   void finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   /// Whether the operators that `op` called account for all its live results. If not, it computes on its own and must
@@ -71,15 +71,18 @@ class Recorder {
   OpBuilder& builder() { return builder_; }
   Escapes& escapes() { return escapes_; }
   ActivationId open(const std::string& node);
-  void close(ActivationId activation, std::uint64_t pass);
+  TensorTable::Survivors close(ActivationId activation, std::uint64_t pass);
   [[nodiscard]] const std::string& name_of(ActivationId activation) const;
+
+  /// Results of operators that read a number out of constants while nodes were open, and where.
+  [[nodiscard]] const std::vector<std::pair<ValuePtr, LocationId>>& numbers_of_constants() const { return numbers_; }
 
   /// The first thing that went wrong inside an operator since the last call.
   Status take_error();
   void note_error(Status status);
 
  private:
-  std::unique_ptr<PendingOp> begin_unguarded(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
+  bool begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
   bool touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
   void gather_written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
   void gather_idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
@@ -116,6 +119,7 @@ class Recorder {
   TensorTable table_;
   Escapes escapes_;
   std::map<ActivationId, std::string> open_;
+  std::vector<std::pair<ValuePtr, LocationId>> numbers_;
   std::atomic<int> open_count_{0};
   ActivationId next_activation_ = 0;
   std::mutex error_mutex_;

@@ -13,15 +13,11 @@
 #include "capture/arguments.h"
 #include "capture/checks.h"
 #include "capture/hook.h"
+#include "capture/promote.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {
 namespace {
-
-at::Tensor copy_of(const at::Tensor& tensor) {
-  const Suppress quiet;
-  return tensor.detach().clone(at::MemoryFormat::Contiguous);
-}
 
 // An output that reached a value unchanged, or through operators (glue).
 struct Path {
@@ -79,13 +75,13 @@ NodeRecord* Session::find(const std::string& node) const {
   return found == nodes_.end() ? nullptr : found->get();
 }
 
-Status Session::check_ports(const std::string& node, const char* direction, const NamedTensors& tensors) const {
+Status Session::check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const {
   std::set<std::string> seen;
   const auto open = open_.find(node);
   if (open != open_.end() && std::string(direction) == "input") {
     for (const PortRecord& port : open->second.inputs) seen.insert(port.name);
   }
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& [name, tensor, semantics] : tensors) {
     LEAPP_RETURN_IF_ERROR(check_port_name(node, direction, name));
     if (!seen.insert(name).second) {
       return invalid_argument(
@@ -107,10 +103,10 @@ Status Session::check_source(const std::string& node, const std::string& port, c
       port, node, owner));
 }
 
-Status Session::check_inputs(const std::string& node, const NamedTensors& tensors) {
+Status Session::check_inputs(const std::string& node, const PortTensors& tensors) {
   LEAPP_RETURN_IF_ERROR(check_ports(node, "input", tensors));
   const NodeRecord* known = find(node);
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& [name, tensor, semantics] : tensors) {
     LEAPP_RETURN_IF_ERROR(check_source(node, name, tensor));
     if (!known) continue;
     const auto port = std::find_if(known->inputs.begin(), known->inputs.end(),
@@ -155,27 +151,52 @@ std::optional<Source> Session::source_of(const std::string& node, const std::str
   }
   // Memory that NumPy or another library wrote to since is not that output any more.
   if (content_hash(tensor) != published.content_hash) return std::nullopt;
+  if (pass_ - published.pass > 1) {
+    log_->warning(fmt::format(
+        "input '{}' of node '{}' holds {}/{} of {} passes ago. An exported edge is at most one pass late: it "
+        "gets none; keep older values as state of the node",
+        port, node, published.node, published.port, pass_ - published.pass));
+    return std::nullopt;
+  }
   return Source{published.node, published.port, published.pass != pass_};
 }
 
-Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, const NamedTensors& tensors) {
+Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, const PortTensors& tensors) {
+  return add_inputs(node, tensors, false);
+}
+
+Result<std::vector<at::Tensor>> Session::add_inputs(const std::string& node, const PortTensors& tensors, bool state) {
   LEAPP_RETURN_IF_ERROR(recorder_->take_error());
   LEAPP_RETURN_IF_ERROR(check_node_name(node));
-  for (const auto& [name, tensor] : tensors) LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "input", name, tensor));
+  for (const PortTensor& port : tensors)
+    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "input", port.name, port.tensor));
   std::vector<at::Tensor> aliases;
-  std::vector<at::Tensor> released;
   {
     const Unrecorded quiet;
-    for (const auto& [name, tensor] : tensors) aliases.push_back(at::alias(tensor));
+    for (const PortTensor& port : tensors) aliases.push_back(at::alias(port.tensor));
   }
+  const Watched watched = buffers_of_called_modules(node);
+  std::vector<at::Tensor> released;
   const auto guard = recorder_->lock();
   LEAPP_RETURN_IF_ERROR(check_inputs(node, tensors));
+  LEAPP_RETURN_IF_ERROR(bind_inputs(node, tensors, aliases, state));
+  OpenCall& call = open_.at(node);
+  for (const auto& [buffer, tensor] : watched) {
+    add_place(call, buffer.name, tensor, false);
+    call.getters.push_back(buffer.get);
+  }
+  released = recorder_->table().take_released();
+  return aliases;
+}
+
+Status Session::bind_inputs(const std::string& node, const PortTensors& tensors, const std::vector<at::Tensor>& aliases,
+                            bool state) {
   const bool was_open = open_.contains(node);
   OpenCall& call = open(node);
   NodeRecord* known = find(node);
   std::vector<PortRecord> added;
-  for (const auto& [name, tensor] : tensors) {
-    PortRecord port{name, type_of(tensor), source_of(node, name, tensor)};
+  for (const auto& [name, tensor, semantics] : tensors) {
+    PortRecord port{name, type_of(tensor), source_of(node, name, tensor), semantics, state};
     if (known) {
       auto& first = *std::find_if(known->inputs.begin(), known->inputs.end(),
                                   [&name = name](const PortRecord& item) { return item.name == name; });
@@ -191,21 +212,20 @@ Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, 
     added.push_back(std::move(port));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    ValuePtr source = recorder_->table().find(tensors[i].second);
+    ValuePtr source = recorder_->table().find(tensors[i].tensor);
     if (source && source->kind == TracedKind::kInput) source = source->origin->source;
     const ValuePtr value =
         make_value(TracedKind::kInput, added[i].type, {.port = added[i].name, .source = std::move(source)});
     value->owner = call.activation;
-    call.values.push_back(copy_of(tensors[i].second));
-    recorder_->table().forget(tensors[i].second);
+    call.values.push_back(dense_copy(tensors[i].tensor));
+    recorder_->table().forget(tensors[i].tensor);
     recorder_->table().bind_content(aliases[i], value);
     call.inputs.push_back(std::move(added[i]));
   }
-  released = recorder_->table().take_released();
-  return aliases;
+  return {};
 }
 
-Status Session::check_reentry(const std::string& node, const NamedTensors& outputs) const {
+Status Session::check_reentry(const std::string& node, const PortTensors& outputs) const {
   const NodeRecord* known = find(node);
   if (!known) return {};
   const OpenCall& call = open_.at(node);
@@ -223,96 +243,59 @@ Status Session::check_reentry(const std::string& node, const NamedTensors& outpu
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PortRecord& port = known->outputs[i];
-    if (port.name != outputs[i].first) {
+    if (port.name != outputs[i].name) {
       return invalid_argument(fmt::format("node '{}': output {} of call {} is called '{}', in the first call '{}'",
-                                          node, i, known->calls, outputs[i].first, port.name));
+                                          node, i, known->calls, outputs[i].name, port.name));
     }
-    LEAPP_RETURN_IF_ERROR(check_same_type(node, "output", port.name, port.type, outputs[i].second));
+    LEAPP_RETURN_IF_ERROR(check_same_type(node, "output", port.name, port.type, outputs[i].tensor));
   }
   return {};
 }
 
-Status Session::check_outputs(const std::string& node, const NamedTensors& tensors, const OutputOptions& options) {
+Status Session::check_depends(const std::string& node, const PortTensor& output) {
+  const ActivationId activation = open_.at(node).activation;
+  const ValuePtr value = recorder_->table().find(output.tensor, activation);
+  const ActivationId owner = value ? value->owner : 0;
+  if (owner == activation) return {};
+  if (owner != 0) {
+    return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
+                                           node, recorder_->name_of(owner)));
+  }
+  return invalid_argument(fmt::format(
+      "output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output is "
+      "announced with static_outputs",
+      output.name, node, describe(output.tensor)));
+}
+
+Status Session::check_static(const std::string& node, const PortTensors& static_outputs) {
+  for (const PortTensor& output : static_outputs) {
+    const ValuePtr value = recorder_->table().find(output.tensor);
+    const bool callers_own = value && value->kind == TracedKind::kInput && !recorder_->table().find_own(output.tensor);
+    if (!value || value->owner == 0 || callers_own) continue;
+    return invalid_argument(
+        fmt::format("static output '{}' of node '{}': the tensor is computed in node '{}'; a static output is a tensor "
+                    "that depends on no input. Announce it among the other outputs",
+                    output.name, node, recorder_->name_of(value->owner)));
+  }
+  return {};
+}
+
+Status Session::check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs) {
   LEAPP_RETURN_IF_ERROR(check_node_name(node));
-  const auto open = open_.find(node);
-  if (open == open_.end()) {
+  if (!open_.contains(node)) {
     return failed_precondition(
         fmt::format("output_tensors: node '{}' is not open; call input_tensors('{}', ...) first", node, node));
   }
-  LEAPP_RETURN_IF_ERROR(check_backend(node, options.export_with));
-  if (tensors.empty())
+  if (tensors.empty() && static_outputs.empty())
     return invalid_argument(fmt::format("node '{}': output_tensors needs at least one output", node));
-  LEAPP_RETURN_IF_ERROR(check_ports(node, "output", tensors));
-  for (const auto& [name, tensor] : tensors) {
-    const ValuePtr value = recorder_->table().find(tensor, open->second.activation);
-    const ActivationId owner = value ? value->owner : 0;
-    if (owner == open->second.activation) continue;
-    if (owner != 0) {
-      return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", name, node,
-                                             recorder_->name_of(owner)));
-    }
-    return invalid_argument(
-        fmt::format("output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output "
-                    "is announced "
-                    "with static_outputs",
-                    name, node, describe(tensor)));
-  }
-  return check_reentry(node, tensors);
-}
-
-void Session::publish(const NodeRecord& node, const NamedTensors& tensors) {
-  TensorTable& table = recorder_->table();
-  for (const auto& [name, tensor] : tensors) {
-    const ValuePtr before = table.find_own(tensor);
-    const bool twice = before && before->kind == TracedKind::kPublished && before->origin->node == node.name &&
-                       before->origin->pass == pass_;
-    if (twice) continue;
-    table.bind_content(
-        tensor, make_value(TracedKind::kPublished, type_of(tensor),
-                           {.node = node.name, .port = name, .pass = pass_, .content_hash = content_hash(tensor)}));
-  }
-}
-
-Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node, const NamedTensors& tensors,
-                                                        const OutputOptions& options) {
-  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
-  std::vector<at::Tensor> released;
-  const auto guard = recorder_->lock();
-  LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, options));
-  OpenCall call = std::move(open_.at(node));
-  NodeRecord* record = find(node);
-  const bool first = record == nullptr;
-  if (first) {
-    nodes_.push_back(std::make_unique<NodeRecord>());
-    record = nodes_.back().get();
-    record->name = node;
-    record->inputs = call.inputs;
-    record->options = options;
-    for (const auto& [name, tensor] : tensors) {
-      record->outputs.push_back({name, type_of(tensor), std::nullopt});
-      record->output_values.push_back(recorder_->table().find(tensor, call.activation));
-    }
-  }
-  if (record->calls <= static_cast<std::size_t>(std::max(0, options_.max_cached_io))) {
-    Sample sample;
-    for (const PortRecord& port : record->inputs) {
-      const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
-                                   [&](const PortRecord& item) { return item.name == port.name; });
-      sample.inputs.push_back(call.values[static_cast<std::size_t>(at - call.inputs.begin())]);
-    }
-    for (const auto& [name, tensor] : tensors) sample.outputs.push_back(copy_of(tensor));
-    record->samples.push_back(std::move(sample));
-  }
-  ++record->calls;
-  open_.erase(node);
-  closed_in_pass_.insert(node);
-  recorder_->close(call.activation, pass_);
-  publish(*record, tensors);
-  released = recorder_->table().take_released();
-
-  std::vector<at::Tensor> values;
-  for (const auto& [name, tensor] : tensors) values.push_back(tensor);
-  return values;
+  const PortTensors& updates = open_.at(node).updates;
+  PortTensors all = tensors;
+  all.insert(all.end(), updates.begin(), updates.end());
+  all.insert(all.end(), static_outputs.begin(), static_outputs.end());
+  LEAPP_RETURN_IF_ERROR(check_ports(node, "output", all));
+  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(node, output));
+  LEAPP_RETURN_IF_ERROR(check_static(node, static_outputs));
+  return check_reentry(node, all);
 }
 
 void Session::name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
@@ -354,13 +337,16 @@ Status Session::stop() {
     for (const auto& [node, call] : open_) names += (names.empty() ? "'" : ", '") + node + "'";
     return failed_precondition(fmt::format("stop: node {} is still open; close it with output_tensors", names));
   }
+  const auto recorder = recorder_;
   remove_hook();
   recorder_.reset();
   heap_.reset();
+  promote_leaks(nodes_, options_.leaks, *log_);
   for (const auto& node : nodes_) {
     const Slice slice = slice_of(node->output_values);
     report_constants(node->name, slice, *log_);
     seal_constants(slice);
+    for (const Divergence& divergence : node->divergences) log_->warning(divergence.text);
   }
   return {};
 }
@@ -368,8 +354,9 @@ Status Session::stop() {
 namespace {
 
 std::atomic<std::shared_ptr<Session>>& session_slot() {
-  static std::atomic<std::shared_ptr<Session>> slot;
-  return slot;
+  // Never destroyed: a constant may need Python to let go of it, which is gone by then.
+  static auto* slot = new std::atomic<std::shared_ptr<Session>>();
+  return *slot;
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 
 #include "base/log.h"
 #include "capture/heap.h"
+#include "capture/leaks.h"
 #include "capture/recorder.h"
+#include "capture/reentry.h"
 #include "leapp/capture.h"
 
 namespace leapp::capture {
@@ -24,13 +26,23 @@ struct Source {
   bool feedback = false;  ///< produced in an earlier pass
 };
 
+/// One port of one call.
+struct PortTensor {
+  std::string name;
+  at::Tensor tensor;
+  Semantics semantics = {};
+};
+using PortTensors = std::vector<PortTensor>;
+
 struct PortRecord {
   std::string name;
   ValueType type;
   std::optional<Source> source;  ///< inputs only
+  Semantics semantics = {};
+  bool state = false;  ///< an input declared by state_tensors
 };
 
-/// One call's inputs and outputs, copied.
+/// One call's inputs and outputs, copied. An output that is not known is undefined.
 struct Sample {
   std::vector<at::Tensor> inputs;
   std::vector<at::Tensor> outputs;
@@ -45,6 +57,11 @@ struct NodeRecord {
   std::vector<Sample> samples;
   OutputOptions options;
   std::size_t calls = 0;  ///< completed
+
+  TensorTable::Survivors survivors;     ///< of the first call
+  std::vector<Leak> leaks;              ///< until stop() makes ports of them
+  std::vector<Divergence> divergences;  ///< what was not the same in every call
+  std::vector<std::string> refusals;    ///< leaks that the user wants to be errors
 };
 
 /// From start() to stop(): nodes, ports, passes and where inputs come from.
@@ -53,9 +70,20 @@ class Session {
   Session(std::string name, std::string folder, StartOptions options, std::unique_ptr<Logger> log);
   ~Session();
 
-  Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const NamedTensors& tensors);
-  Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const NamedTensors& tensors,
-                                                 const OutputOptions& options);
+  Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const PortTensors& tensors);
+  /// `static_outputs` are `options.static_outputs`, flattened.
+  Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const PortTensors& tensors,
+                                                 const PortTensors& static_outputs, const OutputOptions& options);
+  Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors);
+  Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors);
+  Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors);
+  Status module(const std::string& node, const std::vector<annotate::Buffer>& buffers);
+  Status mirror(const at::Tensor& source, const at::Tensor& target);
+  /// Buffers of a module that was called: state in nodes that change them.
+  void watch(const std::vector<annotate::Buffer>& buffers);
+  /// The call of `node` that is under way will not be finished; as if it had not begun. False: it is not open.
+  bool abandon(const std::string& node);
+  [[nodiscard]] bool is_open(const std::string& node);
   void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter);
   /// Python is about to exchange what two tensors are; torch refuses while anyone holds weak references.
   void release(const at::Tensor& tensor);
@@ -82,19 +110,51 @@ class Session {
     ActivationId activation = 0;
     std::vector<PortRecord> inputs;
     std::vector<at::Tensor> values;
+    std::vector<Place> places;
+    std::vector<std::function<at::Tensor()>> getters;  ///< of the places; empty: the tensor stays the same
+    PortTensors updates;                               ///< next values of declared state
   };
+  using Watched = std::vector<std::pair<annotate::Buffer, at::Tensor>>;
 
-  Status check_inputs(const std::string& node, const NamedTensors& tensors);
-  Status check_outputs(const std::string& node, const NamedTensors& tensors, const OutputOptions& options);
-  Status check_ports(const std::string& node, const char* direction, const NamedTensors& tensors) const;
+  Status check_inputs(const std::string& node, const PortTensors& tensors);
+  Status check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs);
+  Status check_depends(const std::string& node, const PortTensor& output);
+  Status check_static(const std::string& node, const PortTensors& static_outputs);
+  Status check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const;
   Status check_source(const std::string& node, const std::string& port, const at::Tensor& tensor);
-  Status check_reentry(const std::string& node, const NamedTensors& outputs) const;
+  Status check_reentry(const std::string& node, const PortTensors& outputs) const;
+  Status check_open(const char* call, const std::string& node) const;
+  Status check_update(const std::string& node, const std::string& name, const at::Tensor& tensor);
+  Status check_place(const std::string& node, const std::string& name) const;
   std::optional<Source> source_of(const std::string& node, const std::string& port, const at::Tensor& tensor);
   void report_glue(const std::string& node, const std::string& port, const Origin& published, const std::string& op,
                    LocationId where);
+  Result<std::vector<at::Tensor>> add_inputs(const std::string& node, const PortTensors& tensors, bool state);
+  Status bind_inputs(const std::string& node, const PortTensors& tensors, const std::vector<at::Tensor>& aliases,
+                     bool state);
   OpenCall& open(const std::string& node);
   NodeRecord* find(const std::string& node) const;
-  void publish(const NodeRecord& node, const NamedTensors& tensors);
+  void add_place(OpenCall& call, const std::string& name, const at::Tensor& tensor, bool declared);
+  Watched buffers_of_called_modules(const std::string& node);
+  void look_at_places(const std::string& node);
+
+  // closing.cpp
+  static void sort_updates(OpenCall& call);
+  NodeRecord& begin_record(const std::string& node, const OpenCall& call, const OutputOptions& options);
+  void record_first(NodeRecord& record, const OpenCall& call, const PortTensors& outputs, std::size_t computed);
+  /// What a later call computed, before its node closes.
+  struct LaterCall {
+    std::vector<ValuePtr> outputs;
+    std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
+  };
+  LaterCall look_at(NodeRecord& record, const OpenCall& call, const PortTensors& outputs, std::size_t computed);
+  void record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors);
+  [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
+  void keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs);
+  void keep_next_values(NodeRecord& record, const OpenCall& call);
+  void publish(const NodeRecord& node, const PortTensors& tensors, std::size_t computed);
+  std::vector<std::pair<std::size_t, at::Tensor>> nameless(const NodeRecord& record);
+  void name_leaks(const std::string& node, const std::vector<std::pair<std::size_t, at::Tensor>>& holders);
 
   std::string name_;
   std::string folder_;
@@ -104,6 +164,7 @@ class Session {
   std::shared_ptr<Recorder> recorder_;
   std::vector<std::unique_ptr<NodeRecord>> nodes_;
   std::map<std::string, OpenCall> open_;
+  std::vector<annotate::Buffer> watched_;
   std::set<std::string> closed_in_pass_;
   std::uint64_t pass_ = 0;
 };

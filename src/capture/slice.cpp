@@ -51,22 +51,12 @@ void report_constants(const std::string& node, const Slice& slice, Logger& log) 
           fmt::format("{}: node '{}' uses a random tensor that {} at {} made from nothing of the node's inputs. "
                       "It is exported as a constant",
                       where, node, from->node, location_text(from->location)));
-    } else if (kind == TracedKind::kPublished) {
-      log.warning(
-          fmt::format("{}: node '{}' reads {}/{} without announcing it. It is exported as a constant; pass it "
-                      "through input_tensors to have an edge",
-                      where, node, from->node, from->port));
     } else if (kind == TracedKind::kGlue) {
       log.warning(
           fmt::format("{}: node '{}' reads what {} at {} computed from {}/{} outside any node. It is exported as "
                       "a constant",
                       where, node, from->glue_op, location_text(from->location), from->source->origin->node,
                       from->source->origin->port));
-    } else if (kind == TracedKind::kFormer && from->was_live) {
-      log.warning(
-          fmt::format("{}: node '{}' reads what node '{}' computed in an earlier call. It is exported as a "
-                      "constant; make it an output of '{}' and an input of '{}'",
-                      where, node, from->node, from->node, node));
     } else if (cell->overwritten) {
       log.warning(
           fmt::format("{}: node '{}' reads {}, which is overwritten later in the session. What it held here is "

@@ -14,6 +14,8 @@ namespace leapp::capture {
 namespace {
 
 std::atomic<LocationProvider> g_provider{nullptr};
+std::atomic<ModuleNamer> g_module_namer{nullptr};
+std::atomic<HolderNamer> g_holder_namer{nullptr};
 
 struct Interned {
   std::mutex mutex;
@@ -33,6 +35,20 @@ void set_location_provider(LocationProvider provider) { g_provider.store(provide
 LocationId current_location() {
   const LocationProvider provider = g_provider.load(std::memory_order_relaxed);
   return provider ? provider() : 0;
+}
+
+void set_module_namer(ModuleNamer namer) { g_module_namer.store(namer); }
+
+bool ask_for_names() {
+  const ModuleNamer namer = g_module_namer.load(std::memory_order_relaxed);
+  return namer && namer();
+}
+
+void set_holder_namer(HolderNamer namer) { g_holder_namer.store(namer); }
+
+std::string holder_name(const at::Tensor& tensor) {
+  const HolderNamer namer = g_holder_namer.load(std::memory_order_relaxed);
+  return namer && tensor.defined() ? namer(tensor) : std::string();
 }
 
 LocationId intern_location(const std::string& file, int line, const std::string& function) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <string>
 
@@ -19,6 +21,17 @@ void set_location_provider(LocationProvider provider);
 
 /// Location of the code that runs on this thread right now. Called without any lock held.
 LocationId current_location();
+
+/// Gives names (leapp::name_tensor) to the parameters of the module that is being called, if it has not done so
+/// before; false: nothing is new. Called without any lock of ours.
+using ModuleNamer = bool (*)();
+void set_module_namer(ModuleNamer namer);
+bool ask_for_names();
+
+/// The name of the variable or attribute that holds `tensor`, or nothing. Called without any lock of ours.
+using HolderNamer = std::string (*)(const at::Tensor& tensor);
+void set_holder_namer(HolderNamer namer);
+std::string holder_name(const at::Tensor& tensor);
 
 /// Thread-safe. Equal places get equal ids.
 LocationId intern_location(const std::string& file, int line, const std::string& function);

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/storage_content.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/Functions.h>
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +11,9 @@
 
 namespace leapp::capture {
 namespace {
+
+// State larger than this is not looked for.
+constexpr std::int64_t kMaxKept = std::int64_t{256} << 20;
 
 bool touch(const Geometry& a, const Geometry& b) {
   return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte();
@@ -41,7 +42,6 @@ Geometry physical(Geometry geometry) {
 }  // namespace
 
 ValuePtr StorageContent::read(const Geometry& wanted, OpBuilder& builder, ActivationId preferred) {
-  if (layers_.empty()) return former_;
   const Geometry geometry = physical(wanted);
   ValuePtr fallback;
   for (std::size_t i = layers_.size(); i-- > 0;) {
@@ -54,7 +54,7 @@ ValuePtr StorageContent::read(const Geometry& wanted, OpBuilder& builder, Activa
       continue;
     }
     if (fallback || !touch(layer.geometry, geometry)) continue;
-    if (layers_.size() == 1 && !is_operand(*layer.value)) return part_of(layer.value, builder);
+    if (!holds_operand(geometry)) return part_of(layer.value, builder);
     const ValuePtr root = join(geometry.dtype, builder);
     const std::int64_t offset = geometry.byte_offset / geometry.item_size();
     const bool whole = geometry.covers(root->type.sizes[0] * geometry.item_size()) && geometry.row_major();
@@ -62,52 +62,91 @@ ValuePtr StorageContent::read(const Geometry& wanted, OpBuilder& builder, Activa
                            : builder.as_strided(root, geometry.sizes, geometry.strides, offset);
     return resolve_bits(std::move(value), wanted, builder);
   }
-  return fallback ? resolve_bits(std::move(fallback), wanted, builder) : former_;
+  return fallback ? resolve_bits(std::move(fallback), wanted, builder) : nullptr;
+}
+
+bool StorageContent::holds_operand(const Geometry& geometry) const {
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [&](const Layer& layer) { return is_operand(*layer.value) && touch(layer.geometry, geometry); });
 }
 
 void StorageContent::overlay(const Geometry& geometry, ValuePtr value) {
   if (geometry.conjugated || geometry.negated) return;  // a view of something that is known already
-  former_ = nullptr;
+  if (value->kind == TracedKind::kInput) inputs_.push_back(geometry);
   layers_.push_back({geometry, std::move(value)});
 }
 
 void StorageContent::write(const Geometry& geometry, ValuePtr value, OpBuilder& builder) {
   ++epoch_;
-  former_ = nullptr;
   value = resolve_bits(std::move(value), geometry, builder);
   const Geometry place = physical(geometry);
+  writes_.push_back(place);
   if (place.covers(bytes_)) layers_.clear();
   if (!layers_.empty() && layers_.back().geometry == place) layers_.pop_back();
   layers_.push_back({place, std::move(value)});
 }
 
-void StorageContent::forget(ValuePtr former) {
+void StorageContent::forget() {
   ++epoch_;
   layers_.clear();
-  former_ = std::move(former);
 }
 
-void StorageContent::forget_results(ValuePtr former) {
-  const bool results = std::any_of(layers_.begin(), layers_.end(), [](const Layer& layer) {
-    return layer.value->kind == TracedKind::kResult || layer.value->kind == TracedKind::kConstant;
-  });
-  if (results) forget(std::move(former));
-}
-
-void StorageContent::close(ActivationId activation, const ValuePtr& former) {
-  const bool inputs_only = std::all_of(layers_.begin(), layers_.end(), [&](const Layer& layer) {
-    return layer.value->owner != activation || layer.value->kind == TracedKind::kInput;
-  });
-  if (!inputs_only) return forget(former);
-  // Nothing was written: what lay there before the node took it as input lies there still.
-  layers_.erase(std::remove_if(layers_.begin(), layers_.end(),
-                               [&](const Layer& layer) { return layer.value->owner == activation; }),
+void StorageContent::replace(const std::function<ValuePtr(const ValuePtr&)>& replacement) {
+  for (Layer& layer : layers_) layer.value = replacement(layer.value);
+  layers_.erase(std::remove_if(layers_.begin(), layers_.end(), [](const Layer& layer) { return !layer.value; }),
                 layers_.end());
 }
 
-bool StorageContent::holds(ActivationId activation) const {
-  return std::any_of(layers_.begin(), layers_.end(),
-                     [&](const Layer& layer) { return layer.value->owner == activation; });
+void StorageContent::note_shape(const Geometry& geometry) {
+  if (!whole_ && geometry.covers(bytes_) && geometry.row_major()) whole_ = physical(geometry);
+}
+
+Geometry StorageContent::whole(at::ScalarType dtype) const {
+  if (whole_ && whole_->dtype == dtype) return *whole_;
+  Geometry flat;
+  flat.dtype = dtype;
+  flat.sizes = {bytes_ / flat.item_size()};
+  flat.strides = {1};
+  return flat;
+}
+
+at::Tensor StorageContent::before(const Geometry& place) const {
+  const Suppress quiet;
+  const std::int64_t usable = bytes_ / place.item_size() * place.item_size();
+  return (before_.defined() ? before_ : bytes_now())
+      .narrow(0, 0, usable)
+      .view(place.dtype)
+      .as_strided(place.sizes, place.strides, place.byte_offset / place.item_size());
+}
+
+void StorageContent::forget_before() {
+  before_.reset();
+  written_ = false;
+  writes_.clear();
+  inputs_.clear();
+}
+
+bool StorageContent::changed(const ConstantCell& cell) const {
+  if (bytes_ > kMaxKept) return true;
+  const Suppress quiet;
+  at::Tensor mask = at::zeros({bytes_}, at::TensorOptions().dtype(at::kByte));
+  const auto mark = [&](const Geometry& place, int value) {
+    if (place.element_count() == 0) return;
+    const std::int64_t item = place.item_size();
+    c10::DimVector strides(place.strides);
+    for (std::int64_t& stride : strides) stride *= item;
+    c10::DimVector sizes(place.sizes);
+    sizes.push_back(item);
+    strides.push_back(1);
+    mask.as_strided(sizes, strides, place.byte_offset).fill_(value);
+  };
+  for (const Geometry& place : writes_) mark(place, 1);
+  for (const Geometry& place : cell.covered) mark(place, 0);
+  for (const Geometry& place : inputs_) mark(place, 0);
+  at::Tensor read = at::zeros({bytes_}, at::TensorOptions().dtype(at::kByte));
+  std::swap(mask, read);
+  mark(cell.place, 1);
+  return mask.bitwise_and_(read).any().item<bool>();
 }
 
 ValuePtr StorageContent::flatten(const Layer& layer, OpBuilder& builder) const {
@@ -141,8 +180,7 @@ ValuePtr StorageContent::join(at::ScalarType dtype, OpBuilder& builder) {
   return root;
 }
 
-// Every write since the range became known is a layer, so the bytes outside the layers are as they were.
-ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, OpBuilder& builder) {
+at::Tensor StorageContent::bytes_now() const {
   const Suppress quiet;
   at::Tensor bytes = at::zeros({bytes_}, at::TensorOptions().dtype(at::kByte).device(device_));
   for (const auto& weak : storages_) {
@@ -153,18 +191,37 @@ ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, const ValuePtr& p
     bytes.narrow(0, start, size)
         .copy_(at::from_blob(storage->mutable_data(), {size}, at::TensorOptions().dtype(at::kByte).device(device_)));
   }
-  const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
+  return bytes;
+}
+
+// Every write since the range became known is a layer, so the bytes outside the layers are as they were.
+ValuePtr StorageContent::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, OpBuilder& builder) {
+  const Suppress quiet;
   auto cell = std::make_shared<ConstantCell>();
-  cell->tensor = bytes.narrow(0, 0, bytes_ / item * item).view(dtype);
+  const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
+  cell->tensor = (before_.defined() ? before_ : bytes_now()).narrow(0, 0, bytes_ / item * item).view(dtype);
   cell->by_reference = false;
+  cell->overwritten = !born_in_node_;
   cell->provenance = provenance;
   cell->random = provenance && provenance->kind == TracedKind::kDrawn;
   cell->location = builder.location();
+  cell->home = weak_from_this();
+  cell->place.dtype = dtype;
+  cell->place.sizes = {bytes_ / item};
+  cell->place.strides = {1};
+  for (const Layer& layer : layers_) {
+    if (is_operand(*layer.value)) cell->covered.push_back(layer.geometry);
+  }
   return builder.constant(std::move(cell));
 }
 
-// A piece of a published output is computed from it; a piece of anything else is no different from the whole.
+// A piece of a published output is computed from it; a piece of what was drawn is no different from the whole.
 ValuePtr StorageContent::part_of(const ValuePtr& value, OpBuilder& builder) const {
+  if (value->kind == TracedKind::kFormer) {
+    Origin origin = *value->origin;
+    origin.part = true;
+    return make_value(TracedKind::kFormer, {}, std::move(origin));
+  }
   if (value->kind != TracedKind::kPublished) return value;
   return make_value(TracedKind::kGlue, {}, {.source = value, .glue_op = "a view", .location = builder.location()});
 }
@@ -195,7 +252,7 @@ void StorageContent::absorb(StorageContent& other) {
   }
   storages_.append(other.storages_.begin(), other.storages_.end());
   constants_.insert(constants_.end(), other.constants_.begin(), other.constants_.end());
-  if (!former_) former_ = other.former_;
+  before_.reset();
   epoch_ = std::max(epoch_, other.epoch_) + 1;
   move_to(begin, static_cast<std::int64_t>(last - begin));
 }
@@ -204,8 +261,14 @@ bool StorageContent::has_constants() const {
   return std::any_of(constants_.begin(), constants_.end(), [](const auto& cell) { return !cell.expired(); });
 }
 
-void StorageContent::detach_constants(std::vector<at::Tensor>& released) {
+void StorageContent::detach_constants(std::vector<at::Tensor>& released, bool in_node) {
   const Suppress quiet;
+  if (in_node && !written_ && !born_in_node_) {
+    const bool computed =
+        std::any_of(layers_.begin(), layers_.end(), [](const Layer& l) { return is_operand(*l.value); });
+    if (!computed && bytes_ <= kMaxKept) before_ = bytes_now();
+  }
+  written_ = written_ || in_node;
   for (const auto& weak : constants_) {
     const auto cell = weak.lock();
     if (!cell || !cell->by_reference) continue;

@@ -7,7 +7,9 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "capture/geometry.h"
@@ -25,7 +27,7 @@ namespace leapp::capture {
 /// bookkeeping of their own.
 ///
 /// Several StorageImpls may share a range (DLPack, from_numpy).
-class StorageContent {
+class StorageContent : public std::enable_shared_from_this<StorageContent> {
  public:
   StorageContent(std::uintptr_t begin, std::int64_t bytes, c10::Device device)
       : begin_(begin), bytes_(bytes), device_(device) {}
@@ -37,8 +39,7 @@ class StorageContent {
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
 
   /// Nothing is known but the bytes in memory.
-  [[nodiscard]] bool plain() const { return layers_.empty() && !former_; }
-  [[nodiscard]] const ValuePtr& former() const { return former_; }
+  [[nodiscard]] bool plain() const { return layers_.empty(); }
 
   /// The value at `geometry`, or null where only the bytes in memory are known.
   ValuePtr read(const Geometry& geometry, OpBuilder& builder, ActivationId preferred);
@@ -49,17 +50,11 @@ class StorageContent {
   /// `value` has just been written to `geometry`.
   void write(const Geometry& geometry, ValuePtr value, OpBuilder& builder);
 
-  /// All values are forgotten; `former` (may be null) says what the bytes are now.
-  void forget(ValuePtr former);
+  /// Whatever lies here was overwritten with something unknown.
+  void forget();
 
-  /// The node that owns values here has closed.
-  void close(ActivationId activation, const ValuePtr& former);
-
-  /// Same as forget, unless all that lies here was published or drawn outside the node.
-  void forget_results(ValuePtr former);
-
-  /// True when a layer holds a value owned by `activation`.
-  [[nodiscard]] bool holds(ActivationId activation) const;
+  /// Puts `replacement(value)` in the place of every value; null takes the layer away.
+  void replace(const std::function<ValuePtr(const ValuePtr&)>& replacement);
 
   /// The tensors that alias this range and are still there. The range grows or moves with them.
   void add_storage(const c10::Storage& storage);
@@ -73,9 +68,21 @@ class StorageContent {
   void note_birth() { born_in_node_ = true; }
   [[nodiscard]] bool has_constants() const;
 
+  /// How a tensor that is all of this memory lies in it, if one was seen; else a flat one.
+  [[nodiscard]] Geometry whole(at::ScalarType dtype) const;
+  void note_shape(const Geometry& geometry);
+
+  /// The bytes before a node first wrote here, as a tensor at `place`; the bytes as they are, when none did.
+  [[nodiscard]] at::Tensor before(const Geometry& place) const;
+  void forget_before();
+
+  /// Whether a node has written to anything that was read with `cell`. REQUIRES: it was read from here
+  [[nodiscard]] bool changed(const ConstantCell& cell) const;
+
   /// Something is about to write here: constants that look at this memory get copies. What they let go of is handed
-  /// to `released`, to be dropped without any lock held.
-  void detach_constants(std::vector<at::Tensor>& released);
+  /// to `released`, to be dropped without any lock held. `in_node`: what a node writes may be its state; the bytes
+  /// before the first such write are kept.
+  void detach_constants(std::vector<at::Tensor>& released, bool in_node);
 
  private:
   struct Layer {
@@ -85,6 +92,8 @@ class StorageContent {
 
   ValuePtr join(at::ScalarType dtype, OpBuilder& builder);
   ValuePtr part_of(const ValuePtr& value, OpBuilder& builder) const;
+  bool holds_operand(const Geometry& geometry) const;
+  at::Tensor bytes_now() const;
   ValuePtr flatten(const Layer& layer, OpBuilder& builder) const;
   ValuePtr bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, OpBuilder& builder);
 
@@ -93,7 +102,11 @@ class StorageContent {
   c10::Device device_;
   std::uint64_t epoch_ = 0;
   c10::SmallVector<Layer, 1> layers_;
-  ValuePtr former_;
+  std::optional<Geometry> whole_;
+  at::Tensor before_;
+  bool written_ = false;
+  std::vector<Geometry> writes_;  // since forget_before()
+  std::vector<Geometry> inputs_;  // likewise: of nodes that took this memory as input
   bool born_in_node_ = false;
   c10::SmallVector<c10::weak_intrusive_ptr<c10::StorageImpl>, 1> storages_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;

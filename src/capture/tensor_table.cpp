@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "capture/hook.h"
+#include "capture/leaks.h"
+#include "capture/value_key.h"
 
 namespace leapp::capture {
 namespace {
@@ -21,6 +23,13 @@ bool is_foreign(const c10::Storage& storage) {
 }
 
 }  // namespace
+
+// Room for a usual pass: growing by rehashing costs more than the records.
+TensorTable::TensorTable(OpBuilder& builder) : builder_(builder) {
+  entries_.reserve(256);
+  ranges_.reserve(256);
+  names_.reserve(64);
+}
 
 bool TensorTable::trackable(const at::Tensor& tensor) {
   return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage() &&
@@ -66,7 +75,6 @@ ValuePtr TensorTable::operand(const at::Tensor& tensor, ActivationId preferred) 
   ValuePtr made = constant(tensor, value);
   if (!trackable(tensor)) return made;
   const auto memory = content(tensor);
-  memory->add_constant(made->cell);
   if (!value) {
     bind(tensor, made, memory);
   } else {
@@ -93,9 +101,23 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   if (name != names_.end()) {
     cell->name = name->second.name;
     cell->parameter = name->second.parameter;
+  } else {
+    unnamed_.push_back({cell, tensor.unsafeGetTensorImpl()});
   }
-  if (provenance && trackable(tensor)) content(tensor)->add_constant(cell);
+  if (!trackable(tensor)) return builder_.constant(std::move(cell));
+  const auto memory = content(tensor);
+  memory->add_constant(cell);
+  cell->home = memory;
+  cell->place = geometry_of(tensor, memory->begin());
+  memory->note_shape(cell->place);
   return builder_.constant(std::move(cell));
+}
+
+void TensorTable::name_again(const Unnamed& constant) {
+  const auto name = names_.find(constant.tensor);
+  if (name == names_.end()) return;
+  constant.cell->name = name->second.name;
+  constant.cell->parameter = name->second.parameter;
 }
 
 void TensorTable::set_name(const at::Tensor& tensor, std::string name, bool parameter) {
@@ -151,12 +173,12 @@ void TensorTable::write_constant(const at::Tensor& tensor, const ValuePtr& prove
 
 void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
   if (!trackable(tensor)) return forget(tensor);
-  if (const auto memory = known_content(tensor)) memory->forget(nullptr);
+  if (const auto memory = known_content(tensor)) memory->forget();
 }
 
-void TensorTable::about_to_write(const at::Tensor& tensor) {
+void TensorTable::about_to_write(const at::Tensor& tensor, bool in_node) {
   if (!trackable(tensor)) return;
-  if (const auto memory = known_content(tensor)) memory->detach_constants(released_);
+  if (const auto memory = known_content(tensor)) memory->detach_constants(released_, in_node);
 }
 
 void TensorTable::note_birth(const at::Tensor& tensor) {
@@ -245,32 +267,67 @@ void TensorTable::sweep() {
   next_sweep_ = std::max<std::size_t>(1024, entries_.size() * 2);
 }
 
-void TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
-  const auto former = [&](bool live) {
-    return make_value(TracedKind::kFormer, {}, {.node = node, .was_live = live, .pass = pass});
-  };
-  const ValuePtr live = former(true);
-  const ValuePtr idle = former(false);
-  for (auto& [storage, range] : ranges_) {
-    StorageContent& content = *range.content;
-    if (content.holds(activation)) {
-      content.close(activation, live);
-    } else if (last && !content.plain() && content.holds(0)) {
-      content.forget_results(idle);
+void TensorTable::begin() {
+  for (auto& [storage, range] : ranges_) range.content->forget_before();
+}
+
+TensorTable::Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass,
+                                          bool last) {
+  Survivors survivors;
+  ValueKeys keys;
+  std::unordered_map<const TracedValue*, ValuePtr> formers;
+  const auto former = [&](const ValuePtr& value) {
+    ValuePtr& made = formers[value.get()];
+    if (!made) {
+      const std::uint64_t key = keys.of(value);
+      survivors.try_emplace(key, value);
+      made = make_value(TracedKind::kFormer, value->type, {.node = node, .pass = pass, .key = key});
     }
+    return made;
+  };
+  const auto ends = [&](const TracedValue& value) {
+    return value.owner == activation || (last && value.owner == 0 && value.kind == TracedKind::kResult);
+  };
+  for (auto& [storage, range] : ranges_) {
+    range.content->replace([&](const ValuePtr& value) {
+      // What lay there before the node took it as input lies there still.
+      if (value->owner == activation && value->kind == TracedKind::kInput) return ValuePtr();
+      if (last && value->kind == TracedKind::kConstant) return ValuePtr();
+      return ends(*value) ? former(value) : value;
+    });
+    if (last) range.content->forget_before();
   }
   for (auto& [tensor, entry] : entries_) {
     if (last) entry.operand = nullptr;
+    if (ends(*entry.value)) entry.value = former(entry.value);
   }
-  std::erase_if(entries_, [&](const auto& item) {
-    const TracedValue& value = *item.second.value;
-    return value.owner == activation || (last && is_operand(value));
-  });
+  std::erase_if(entries_, [&](const auto& item) { return last && is_operand(*item.second.value); });
   sweep();
   std::erase_if(ranges_, [](const auto& item) {
-    const StorageContent& content = *item.second.content;
-    return content.plain() && !content.has_constants();
+    const std::shared_ptr<StorageContent>& content = item.second.content;
+    return content->plain() && !content->has_constants() && content.use_count() == 1;
   });
+  return survivors;
+}
+
+at::Tensor TensorTable::holder_of(const LeakSource& source, std::uint64_t pass) const {
+  const TracedKind kind = source.port.empty() ? TracedKind::kFormer : TracedKind::kPublished;
+  for (const auto& [impl, entry] : entries_) {
+    if (entry.value->kind != kind || entry.value->origin->part) continue;
+    const Origin& origin = *entry.value->origin;
+    if (origin.key != source.key || origin.pass != pass || origin.node != source.node) continue;
+    if (!source.port.empty() && origin.port != source.port) continue;
+    if (auto tensor = entry.tensor.lock()) return at::Tensor(std::move(tensor));
+  }
+  return {};
+}
+
+at::Tensor TensorTable::holder_of(const StorageContent& memory, const Geometry& place) const {
+  for (const auto& [impl, entry] : entries_) {
+    if (entry.content.get() != &memory || !(entry.geometry == place)) continue;
+    if (auto tensor = entry.tensor.lock()) return at::Tensor(std::move(tensor));
+  }
+  return {};
 }
 
 }  // namespace leapp::capture

@@ -7,18 +7,21 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/storage_content.h"
 
 namespace leapp::capture {
 
+struct LeakSource;
+
 /// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
 /// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
 /// `t.data = u`, `set_` and writes through aliases cannot fool it. Guarded by the session's lock.
 class TensorTable {
  public:
-  explicit TensorTable(OpBuilder& builder) : builder_(builder) {}
+  explicit TensorTable(OpBuilder& builder);
 
   /// The value `tensor` holds, by its own entry or by the memory it looks at; null: nothing is known about it.
   /// Among inputs of several open nodes in the same memory, `preferred`'s is taken.
@@ -46,7 +49,7 @@ class TensorTable {
   void overwrite_unknown(const at::Tensor& tensor);
 
   /// Something is about to write to `tensor`'s memory. See StorageContent::detach_constants.
-  void about_to_write(const at::Tensor& tensor);
+  void about_to_write(const at::Tensor& tensor, bool in_node);
 
   /// `tensor` has just been allocated while a node was open; it has no content yet.
   void note_birth(const at::Tensor& tensor);
@@ -63,9 +66,34 @@ class TensorTable {
     names_.erase(tensor.unsafeGetTensorImpl());
   }
 
-  /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) constants and
-  /// ownerless results go as well.
-  void close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
+  /// A node opens while no other is open: what is written from now on may be state.
+  void begin();
+
+  /// What tensors hold that outlives the call of a node which made it, by key.
+  using Survivors = std::unordered_map<std::uint64_t, ValuePtr>;
+
+  /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) so do results that
+  /// depend on no node, and constants go.
+  Survivors close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
+
+  /// The memory a tensor lies in, known from now on. Null: it has none of its own.
+  std::shared_ptr<StorageContent> memory(const at::Tensor& tensor) {
+    return trackable(tensor) ? content(tensor) : nullptr;
+  }
+
+  /// A tensor that holds, or lies at, what is asked for; undefined if there is none any more.
+  at::Tensor holder_of(const LeakSource& source, std::uint64_t pass) const;
+  at::Tensor holder_of(const StorageContent& memory, const Geometry& place) const;
+
+  /// A constant without a name, and the tensor it was read from.
+  struct Unnamed {
+    std::shared_ptr<ConstantCell> cell;
+    const c10::TensorImpl* tensor = nullptr;
+  };
+  /// Those made since the last call.
+  std::vector<Unnamed> take_unnamed() { return std::exchange(unnamed_, {}); }
+  /// Takes over the name that the tensor has been given by now. REQUIRES: the tensor is still there.
+  void name_again(const Unnamed& constant);
 
   /// Gives constants made from this tensor a name.
   void set_name(const at::Tensor& tensor, std::string name, bool parameter);
@@ -113,6 +141,7 @@ class TensorTable {
   std::vector<std::weak_ptr<StorageContent>> foreign_;  // memory that torch did not allocate
   std::unordered_map<const c10::TensorImpl*, Name> names_;
   std::vector<at::Tensor> released_;
+  std::vector<Unnamed> unnamed_;
   std::size_t next_sweep_ = 1024;
 };
 

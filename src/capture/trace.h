@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/geometry.h"
 #include "capture/op_info.h"
 #include "capture/source_location.h"
 
@@ -25,6 +26,7 @@ namespace leapp::capture {
 /// One opening of a node. 0: none. A value is live while the activation that owns it is open.
 using ActivationId = std::uint32_t;
 
+class StorageContent;
 struct TracedValue;
 using ValuePtr = std::shared_ptr<TracedValue>;
 
@@ -40,6 +42,10 @@ struct ConstantCell {
   bool parameter = false;          ///< a parameter of the module that gave it its name
   bool random = false;             ///< drawn from a random generator while the session ran
   LocationId location = 0;         ///< first use
+
+  std::weak_ptr<StorageContent> home;  ///< the memory it was read from, while anyone has it
+  Geometry place;                      ///< where in it
+  std::vector<Geometry> covered;       ///< parts of it that lay under newer values when it was read
 };
 
 struct TraceArgument {
@@ -59,7 +65,7 @@ struct ValueType {
   c10::DimVector sizes;
 };
 
-/// An operator in functional form. Immutable once its results exist.
+/// An operator in functional form. Immutable once its results exist, but for operands that turn out to be state.
 struct TraceOp {
   const OpInfo* info = nullptr;
   std::vector<TraceArgument> arguments;    ///< in the order of info->schema()
@@ -88,8 +94,10 @@ enum class TracedKind : std::uint8_t {
 struct Origin {
   std::string node;                ///< kPublished, kFormer: name of the node; kDrawn: the operator
   std::string port;                ///< kInput, kPublished
-  bool was_live = false;           ///< kFormer: it depended on that node's inputs
   std::uint64_t pass = 0;          ///< kPublished, kFormer
+  std::uint64_t key = 0;           ///< kFormer: which value of the node it was (value_key.h)
+  bool part = false;               ///< kFormer: some other piece of memory that held it
+  bool constant = false;           ///< kPublished: a static output
   std::uint64_t content_hash = 0;  ///< kPublished
   ValuePtr source;                 ///< kGlue: a published output it was computed from; kInput: what the tensor held
   std::string glue_op;             ///< kGlue: first operator that changed the value
@@ -111,16 +119,19 @@ inline bool is_operand(const TracedValue& value) {
   return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
 }
 
+/// Whether it depends on nothing but constants.
+inline bool is_constant(const TracedValue& value) { return is_operand(value) && value.owner == 0; }
+
 /// A value of one of the kinds that have an origin.
 ValuePtr make_value(TracedKind kind, ValueType type, Origin origin);
 
 /// Calls `visit(ValuePtr&)` for every tensor operand.
-template <typename Visit>
-void for_each_operand(const TraceOp& op, Visit visit) {
-  for (const TraceArgument& argument : op.arguments) {
+template <typename Op, typename Visit>
+void for_each_operand(Op& op, Visit visit) {
+  for (auto& argument : op.arguments) {
     if (argument.kind == TraceArgument::Kind::kTensor) visit(argument.tensor);
     if (argument.kind != TraceArgument::Kind::kTensorList) continue;
-    for (const ValuePtr& value : argument.list) {
+    for (auto& value : argument.list) {
       if (value) visit(value);
     }
   }
@@ -128,6 +139,10 @@ void for_each_operand(const TraceOp& op, Visit visit) {
 
 /// "float32[1, 48]"
 std::string describe(const at::Tensor& tensor);
+std::string type_text(const ValueType& type);
+
+/// Contiguous, and nobody else's.
+at::Tensor dense_copy(const at::Tensor& tensor);
 
 /// Over the tensor's elements in row-major order, whatever its strides.
 std::uint64_t content_hash(const at::Tensor& tensor);

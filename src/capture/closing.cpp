@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens when a node closes: the first call becomes the record, later ones are compared with it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/arguments.h"
+#include "capture/session.h"
+
+namespace leapp::capture {
+namespace {
+
+constexpr std::size_t kMaxDivergences = 8;
+
+// A copy: what the user does to the tensor later is no business of the model.
+ValuePtr static_value(const at::Tensor& tensor) {
+  auto cell = std::make_shared<ConstantCell>();
+  cell->tensor = dense_copy(tensor);
+  cell->by_reference = false;
+  auto value = std::make_shared<TracedValue>();
+  value->kind = TracedKind::kConstant;
+  value->type = type_of(tensor);
+  value->cell = std::move(cell);
+  return value;
+}
+
+const Place* place_of(const Leak& leak, const std::vector<Place>& places) {
+  const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
+    return leak.declared ? place.declared && place.name == leak.name
+                         : leak.memory && place.memory == leak.memory && place.geometry == leak.place;
+  });
+  return found == places.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+NodeRecord& Session::begin_record(const std::string& node, const OpenCall& call, const OutputOptions& options) {
+  nodes_.push_back(std::make_unique<NodeRecord>());
+  NodeRecord& record = *nodes_.back();
+  record.name = node;
+  record.inputs = call.inputs;
+  record.options = options;
+  return record;
+}
+
+void Session::record_first(NodeRecord& record, const OpenCall& call, const PortTensors& outputs, std::size_t computed) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [name, tensor, semantics] = outputs[i];
+    record.outputs.push_back({name, type_of(tensor), std::nullopt, semantics});
+    record.output_values.push_back(i < computed ? recorder_->table().operand(tensor, call.activation)
+                                                : static_value(tensor));
+  }
+  for (PortRecord& input : record.inputs) {
+    const bool updated = input.state && std::any_of(call.updates.begin(), call.updates.end(),
+                                                    [&](const PortTensor& item) { return item.name == input.name; });
+    if (updated) input.source = Source{record.name, input.name, true};
+  }
+  LeakFinder finder(*recorder_, call.activation, pass_, call.places);
+  finder.search(record.output_values);
+  for (const auto& [value, location] : recorder_->numbers_of_constants()) {
+    if (!finder.depends_on_state(value)) continue;
+    log_->warning(
+        fmt::format("{}: a number is read from a tensor that node '{}' changes. It is baked in as it was in the first "
+                    "call; keep it a tensor to have it change",
+                    location_text(location), record.name));
+  }
+  record.leaks = finder.take();
+}
+
+// In the order in which the states were declared.
+void Session::sort_updates(OpenCall& call) {
+  const auto position = [&](const PortTensor& update) {
+    return std::find_if(call.inputs.begin(), call.inputs.end(),
+                        [&](const PortRecord& input) { return input.name == update.name; });
+  };
+  std::sort(call.updates.begin(), call.updates.end(),
+            [&](const PortTensor& a, const PortTensor& b) { return position(a) < position(b); });
+}
+
+Session::LaterCall Session::look_at(NodeRecord& record, const OpenCall& call, const PortTensors& outputs,
+                                    std::size_t computed) {
+  LaterCall later;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    later.outputs.push_back(i < computed ? recorder_->table().operand(outputs[i].tensor, call.activation)
+                                         : static_value(outputs[i].tensor));
+  }
+  for (Leak& leak : record.leaks) {
+    const Place* place = place_of(leak, call.places);
+    const ValuePtr update = place           ? end_value(*place, *recorder_, call.activation)
+                            : leak.in_place ? end_value(*leak.memory, leak.place, *recorder_, call.activation)
+                                            : nullptr;
+    later.updates.push_back(update);
+    if (!keeps_sample(record)) continue;
+    if (place) leak.read[record.calls] = place->content;
+    if (!place && leak.in_place) leak.read[record.calls] = dense_copy(leak.memory->before(leak.place));
+  }
+  return later;
+}
+
+void Session::record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors) {
+  Comparison comparison(record, record.calls, pass_);
+  for (std::size_t i = 0; i < later.outputs.size(); ++i) {
+    comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
+                       record.output_values[i], later.outputs[i]);
+  }
+  // Comparing may find more of them.
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    const LeakSource source = record.leaks[i].source;
+    const bool own = source.node == record.name && source.port.empty();
+    const auto first = record.survivors.find(source.key);
+    const auto now = survivors.find(source.key);
+    const bool known = i < later.updates.size() && later.updates[i] && record.leaks[i].update;
+    const std::string what = fmt::format("state '{}' of node '{}'", record.leaks[i].name, record.name);
+    if (known) {
+      comparison.compare(what, record.leaks[i].update, later.updates[i]);
+    } else if (own && first != record.survivors.end() && now != survivors.end()) {
+      comparison.compare(what, first->second, now->second);
+    }
+  }
+  for (Leak& leak : record.leaks) {
+    for (const auto& [use, where] : leak.uses) {
+      const auto read = comparison.reads().find(use);
+      if (!keeps_sample(record) || read == comparison.reads().end()) continue;
+      if (!leak.memory || where == leak.place) leak.read.try_emplace(record.calls, constant_value(read->second));
+    }
+  }
+  for (Divergence& divergence : comparison.take()) {
+    if (record.divergences.size() < kMaxDivergences) record.divergences.push_back(std::move(divergence));
+  }
+}
+
+bool Session::keeps_sample(const NodeRecord& record) const {
+  return record.calls <= static_cast<std::size_t>(std::max(0, options_.max_cached_io));
+}
+
+void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs) {
+  Sample sample;
+  for (const PortRecord& port : record.inputs) {
+    const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
+                                 [&](const PortRecord& item) { return item.name == port.name; });
+    sample.inputs.push_back(call.values[static_cast<std::size_t>(at - call.inputs.begin())]);
+  }
+  for (const PortTensor& output : outputs) sample.outputs.push_back(dense_copy(output.tensor));
+  record.samples.push_back(std::move(sample));
+}
+
+void Session::keep_next_values(NodeRecord& record, const OpenCall& call) {
+  const std::size_t sample = record.samples.size() - 1;
+  for (Leak& leak : record.leaks) {
+    if (leak.source.node != record.name || !leak.source.port.empty() || leak.source.delay != 1) continue;
+    const Place* place = place_of(leak, call.places);
+    at::Tensor now = place           ? place->at_end
+                     : leak.in_place ? leak.memory->before(leak.place)
+                                     : recorder_->table().holder_of(leak.source, pass_);
+    if (now.defined()) leak.next[sample] = dense_copy(now);
+  }
+}
+
+void Session::publish(const NodeRecord& node, const PortTensors& tensors, std::size_t computed) {
+  TensorTable& table = recorder_->table();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor, semantics] = tensors[i];
+    const ValuePtr before = table.find_own(tensor);
+    const bool twice = before && before->kind == TracedKind::kPublished && before->origin->node == node.name &&
+                       before->origin->pass == pass_;
+    if (twice) continue;
+    Origin origin{.node = node.name, .port = name, .pass = pass_, .constant = i >= computed};
+    origin.content_hash = content_hash(tensor);
+    table.bind_content(tensor, make_value(TracedKind::kPublished, type_of(tensor), std::move(origin)));
+  }
+}
+
+std::vector<std::pair<std::size_t, at::Tensor>> Session::nameless(const NodeRecord& record) {
+  std::vector<std::pair<std::size_t, at::Tensor>> holders;
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    const Leak& leak = record.leaks[i];
+    if (!leak.name.empty()) continue;
+    const TensorTable& table = recorder_->table();
+    at::Tensor holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : at::Tensor();
+    if (!holder.defined()) holder = table.holder_of(leak.source, pass_);
+    if (holder.defined()) holders.emplace_back(i, std::move(holder));
+  }
+  return holders;
+}
+
+void Session::name_leaks(const std::string& node, const std::vector<std::pair<std::size_t, at::Tensor>>& holders) {
+  std::vector<std::string> names;
+  names.reserve(holders.size());
+  for (const auto& [index, tensor] : holders) names.push_back(holder_name(tensor));
+  const auto guard = recorder_->lock();
+  NodeRecord* record = find(node);
+  for (std::size_t i = 0; i < holders.size(); ++i) record->leaks[holders[i].first].name = names[i];
+}
+
+void Session::look_at_places(const std::string& node) {
+  std::vector<std::function<at::Tensor()>> getters;
+  {
+    const auto guard = recorder_->lock();
+    const auto open = open_.find(node);
+    if (open == open_.end()) return;
+    getters = open->second.getters;
+  }
+  std::vector<at::Tensor> now;
+  now.reserve(getters.size());
+  for (const auto& get : getters) now.push_back(get ? get() : at::Tensor());
+  const auto guard = recorder_->lock();
+  OpenCall& call = open_.at(node);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    Place& place = call.places[i];
+    place.at_end = getters[i] ? now[i] : place.tensor;
+    place.content = dense_copy(place.memory->before(place.geometry));
+  }
+}
+
+Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node, const PortTensors& tensors,
+                                                        const PortTensors& static_outputs,
+                                                        const OutputOptions& options) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  look_at_places(node);
+  std::vector<std::pair<std::size_t, at::Tensor>> holders;
+  std::vector<at::Tensor> released;
+  {
+    const auto guard = recorder_->lock();
+    LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, static_outputs));
+    OpenCall call = std::move(open_.at(node));
+    sort_updates(call);
+    PortTensors all = tensors;
+    all.insert(all.end(), call.updates.begin(), call.updates.end());
+    const std::size_t computed = all.size();
+    all.insert(all.end(), static_outputs.begin(), static_outputs.end());
+    NodeRecord* record = find(node);
+    const bool first = record == nullptr;
+    LaterCall later;
+    if (first) {
+      record = &begin_record(node, call, options);
+      record_first(*record, call, all, computed);
+    } else {
+      later = look_at(*record, call, all, computed);
+    }
+    open_.erase(node);
+    closed_in_pass_.insert(node);
+    TensorTable::Survivors survivors = recorder_->close(call.activation, pass_);
+    if (!first) record_again(*record, later, survivors);
+    if (first) record->survivors = std::move(survivors);
+    if (keeps_sample(*record)) {
+      keep_sample(*record, call, all);
+      keep_next_values(*record, call);
+    }
+    ++record->calls;
+    publish(*record, all, computed);
+    holders = nameless(*record);
+    released = recorder_->table().take_released();
+  }
+  if (!holders.empty()) name_leaks(node, holders);
+  std::vector<at::Tensor> values;
+  for (const PortTensor& output : tensors) values.push_back(output.tensor);
+  return values;
+}
+
+}  // namespace leapp::capture

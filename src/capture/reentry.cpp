@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/reentry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/hook.h"
+#include "capture/session.h"
+#include "capture/value_key.h"
+
+namespace leapp::capture {
+namespace {
+
+std::string text_of(const ValuePtr& value) {
+  switch (value->kind) {
+    case TracedKind::kInput:
+      return fmt::format("input '{}'", value->origin->port);
+    case TracedKind::kResult:
+      return fmt::format("{} at {}", value->op->info->qualified_name(), location_text(value->op->location));
+    case TracedKind::kConstant:
+      return value->cell->name.empty() ? fmt::format("a constant {} read at {}", describe(value->cell->tensor),
+                                                     location_text(value->cell->location))
+                                       : fmt::format("the constant '{}'", value->cell->name);
+    default:
+      return "another value";
+  }
+}
+
+bool same_memory(const ConstantCell& a, const ConstantCell& b) {
+  return a.by_reference && b.by_reference && a.tensor.has_storage() && b.tensor.has_storage() &&
+         a.tensor.const_data_ptr() == b.tensor.const_data_ptr() && a.tensor.strides() == b.tensor.strides();
+}
+
+std::string content_text(const at::Tensor& tensor) {
+  const Suppress quiet;
+  const std::int64_t shown = std::min<std::int64_t>(tensor.numel(), 4);
+  const at::Tensor head = tensor.reshape({-1}).narrow(0, 0, shown).to(at::kDouble).contiguous();
+  std::string text;
+  for (std::int64_t i = 0; i < shown; ++i) {
+    text += fmt::format("{}{:.6g}", i ? ", " : "", static_cast<const double*>(head.const_data_ptr())[i]);
+  }
+  return "[" + text + (tensor.numel() > shown ? ", ...]" : "]");
+}
+
+}  // namespace
+
+void Comparison::diverge(const Use& use, std::uint64_t order, std::string text) {
+  found_.push_back({use, call_, fmt::format("call {} differs from call 0: {}", call_, text), order});
+}
+
+void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+  const std::string where =
+      use.op ? fmt::format("{} at {} uses ", use.op->info->qualified_name(), location_text(use.op->location)) : "";
+  diverge({}, use.op ? use.op->sequence : 0,
+          fmt::format("{}{} in call 0, {} in call {}", where, text_of(first), text_of(now), call_));
+}
+
+void Comparison::compare(const std::string& what, const ValuePtr& first, const ValuePtr& now) {
+  if (!now) return diverge({}, 0, fmt::format("{} is computed in call 0 and not in call {}", what, call_));
+  match({}, first, now);
+  while (!pending_.empty()) {
+    const auto [op, other] = pending_.back();
+    pending_.pop_back();
+    match_ops(*op, *other);
+  }
+}
+
+Leak* Comparison::leak_at(const Use& use) {
+  if (!use.op) return nullptr;
+  const auto found = std::find_if(record_.leaks.begin(), record_.leaks.end(),
+                                  [&](const Leak& leak) { return leak.uses.contains(use); });
+  return found == record_.leaks.end() ? nullptr : &*found;
+}
+
+void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+  const bool leaks = now->kind == TracedKind::kConstant && source_of(*now->cell, pass_);
+  if (leaks && use.op) return note_leak(use, first, now);
+  if (leak_at(use)) {
+    // Set to something fresh, or still what it was at first: that never conflicts.
+    if (!is_constant(*now)) return diverge_at(use, first, now);
+    reads_[use] = now;
+    return;
+  }
+  if (is_constant(*first) && is_constant(*now)) return match_constants(use, first, now);
+  if (first->kind != now->kind || is_constant(*first) != is_constant(*now)) return diverge_at(use, first, now);
+  if (first->kind == TracedKind::kInput) {
+    if (first->origin->port != now->origin->port) diverge_at(use, first, now);
+    return;
+  }
+  if (first->index != now->index) return diverge_at(use, first, now);
+  pending_.emplace_back(first->op.get(), now->op.get());
+}
+
+bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
+  if (first.info != now.info || first.arguments.size() != now.arguments.size()) {
+    diverge({}, first.sequence,
+            fmt::format("{} at {} in call 0, {} at {} in call {}. A branch on data, or on a number that changes, is "
+                        "exported as it was taken first",
+                        first.info->qualified_name(), location_text(first.location), now.info->qualified_name(),
+                        location_text(now.location), call_));
+    return false;
+  }
+  for (std::size_t i = 0; i < first.arguments.size(); ++i) {
+    const TraceArgument& a = first.arguments[i];
+    const TraceArgument& b = now.arguments[i];
+    if (a.kind == b.kind && a.list.size() == b.list.size() && same_attribute(a.attribute, b.attribute)) continue;
+    diverge({}, first.sequence,
+            fmt::format("{} at {}: '{}' is {} in call 0 and {} in call {}. It is exported as it was first; make it a "
+                        "tensor and an input, or state, to have it change",
+                        first.info->qualified_name(), location_text(first.location),
+                        first.info->schema().arguments()[i].name(), attribute_text(a.attribute),
+                        attribute_text(b.attribute), call_));
+    return false;
+  }
+  return true;
+}
+
+void Comparison::match_ops(TraceOp& first, TraceOp& now) {
+  const auto [position, added] = paired_.try_emplace(&first, &now);
+  if (!added) return;
+  if (!same_form(first, now)) return;
+  std::vector<ValuePtr> others;
+  for_each_operand(now, [&](const ValuePtr& value) { others.push_back(value); });
+  std::size_t operand = 0;
+  for_each_operand(first, [&](const ValuePtr& value) {
+    if (operand < others.size()) match({&first, operand}, value, others[operand]);
+    ++operand;
+  });
+}
+
+void Comparison::match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+  if (first == now) return;
+  if (first->kind == TracedKind::kResult && now->kind == TracedKind::kResult && first->op->info == now->op->info &&
+      first->index == now->index) {
+    pending_.emplace_back(first->op.get(), now->op.get());
+    return;
+  }
+  const bool cells = first->kind == TracedKind::kConstant && now->kind == TracedKind::kConstant;
+  if (cells && (first->cell == now->cell || same_memory(*first->cell, *now->cell))) return;
+  if (cells && (first->cell->random || now->cell->random)) return;  // reported as such
+  const at::Tensor before = constant_value(first);
+  const at::Tensor after = constant_value(now);
+  const bool same_type = before.sizes() == after.sizes() && before.scalar_type() == after.scalar_type();
+  if (same_type && content_hash(before) == content_hash(after)) return;
+  if (use.op) reads_[use] = now;
+  diverge(
+      use, use.op ? use.op->sequence : 0,
+      fmt::format("{}{} is {} in call 0 and {} in call {}. It is exported as it was first; announce it with "
+                  "input_tensors, or as state, to have it change",
+                  use.op ? fmt::format("{} at {}: ", use.op->info->qualified_name(), location_text(use.op->location))
+                         : std::string(),
+                  text_of(first), content_text(before), content_text(after), call_));
+}
+
+bool Comparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const {
+  return leak.in_place && cell.home.lock() == leak.memory && contains(leak.place, cell.place);
+}
+
+void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+  const LeakSource source = source_of(*now->cell, pass_).value();
+  if (Leak* known = leak_at(use)) {
+    reads_[use] = now;
+    // A leak that was known only by its memory, or not at all, takes the source that is seen.
+    if (known->source == source || is_memory_of(*known, *now->cell)) return;
+    return diverge({}, use.op->sequence,
+                   fmt::format("{} at {}: what it reads came from {}{}{} before and comes from {}{}{} in call {}",
+                               use.op->info->qualified_name(), location_text(use.op->location), known->source.node,
+                               known->source.port.empty() ? "" : "/", known->source.port, source.node,
+                               source.port.empty() ? "" : "/", source.port, call_));
+  }
+  if (!is_constant(*first)) return diverge_at(use, first, now);
+  reads_[use] = now;
+  const auto found = std::find_if(record_.leaks.begin(), record_.leaks.end(),
+                                  [&](const Leak& leak) { return !leak.memory && leak.source == source; });
+  if (found != record_.leaks.end()) {
+    found->uses.emplace(use, Geometry());
+    return;
+  }
+  Leak leak;
+  leak.source = source;
+  leak.type = first->type;
+  leak.name = now->cell->name;
+  leak.location = now->cell->location;
+  leak.read[0] = constant_value(first);
+  leak.uses.emplace(use, Geometry());
+  record_.leaks.push_back(std::move(leak));
+}
+
+std::vector<Divergence> Comparison::take() {
+  std::sort(found_.begin(), found_.end(), [](const Divergence& a, const Divergence& b) { return a.order < b.order; });
+  return std::move(found_);
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture/leaks.h"
+
+namespace leapp::capture {
+
+/// Something that was not the same in a later call of a node as in the first, and that an output depends on.
+struct Divergence {
+  Use use;                  ///< a constant that differs; op null: anything else
+  std::size_t call = 0;     ///< the later call
+  std::string text;         ///< what, where, and both values
+  std::uint64_t order = 0;  ///< of the operator in the first call
+};
+
+/// Compares a later call with the first, operator by operator from the outputs down. What the later call reads from an
+/// earlier one or from another node becomes a leak of the record.
+class Comparison {
+ public:
+  Comparison(NodeRecord& record, std::size_t call, std::uint64_t pass) : record_(record), call_(call), pass_(pass) {}
+
+  /// `first` and `now` must be the same: an output, or the next value of state.
+  void compare(const std::string& what, const ValuePtr& first, const ValuePtr& now);
+
+  /// What the later call read where the first one had a constant that may be state.
+  [[nodiscard]] const std::map<Use, ValuePtr>& reads() const { return reads_; }
+
+  /// The first that was found, in the order of the program; none: the calls agree.
+  [[nodiscard]] std::vector<Divergence> take();
+
+ private:
+  void match(const Use& use, const ValuePtr& first, const ValuePtr& now);
+  void match_ops(TraceOp& first, TraceOp& now);
+  bool same_form(const TraceOp& first, const TraceOp& now);
+  void match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now);
+  void note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now);
+  bool is_memory_of(const Leak& leak, const ConstantCell& cell) const;
+  Leak* leak_at(const Use& use);
+  void diverge(const Use& use, std::uint64_t order, std::string text);
+  void diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now);
+
+  NodeRecord& record_;
+  std::size_t call_;
+  std::uint64_t pass_;
+  std::unordered_map<const TraceOp*, const TraceOp*> paired_;
+  std::vector<std::pair<TraceOp*, TraceOp*>> pending_;
+  std::map<Use, ValuePtr> reads_;
+  std::vector<Divergence> found_;
+};
+
+}  // namespace leapp::capture

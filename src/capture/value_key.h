@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "capture/trace.h"
+
+namespace leapp::capture {
+
+/// Names values by how they were computed: the operators, their numbers and the ports at the bottom, but not what the
+/// constants are. So a value has the same key in every call of a node that runs the same program.
+class ValueKeys {
+ public:
+  std::uint64_t of(const ValuePtr& value);
+
+ private:
+  std::uint64_t of_leaf(const TracedValue& value) const;
+  std::uint64_t of_op(const TraceOp& op) const;
+  bool known(const TracedValue& value) const;
+
+  std::unordered_map<const TraceOp*, std::uint64_t> ops_;
+};
+
+/// Equal numbers give equal hashes; kinds of values that no comparison needs to tell apart may share one.
+std::uint64_t hash_attribute(const c10::IValue& value);
+
+/// Whether two arguments of an operator are the same number, list, text, ...
+bool same_attribute(const c10::IValue& a, const c10::IValue& b);
+
+/// "0.5", "[1, 2]", "None"
+std::string attribute_text(const c10::IValue& value);
+
+}  // namespace leapp::capture
