@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
 
   auto inputs = leapp::annotate::input_tensors("policy", {{"obs", at::arange(16).to(at::kFloat).unsqueeze(0)}});
   if (!inputs.ok()) return std::fprintf(stderr, "%s\n", inputs.status().message().c_str()), 1;
-  at::Tensor obs = inputs.value()[0].clone();
+  at::Tensor obs = inputs.value()[0].tensor().clone();
   obs.slice(1, 0, 4).mul_(0.5);  // in place, on a view
   const at::Tensor action = at::tanh(at::linear(obs, weight));
   auto outputs = leapp::annotate::output_tensors("policy", {{"action", action}}, {.export_with = "jit"});

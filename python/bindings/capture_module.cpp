@@ -4,7 +4,6 @@
 // The capture side of the Python package: a mirror of include/leapp/capture.h, errors turned into exceptions.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,56 +11,23 @@
 #include <utility>
 #include <vector>
 
+#include "annotations.h"
 #include "capture/hook.h"
 #include "capture/session.h"
+#include "exceptions.h"
 #include "leapp/capture.h"
+#include "naming.h"
 #include "python_location.h"
 #include "tensor_caster.h"
+#include "yaml_values.h"
 
 namespace nb = nanobind;
+using leapp::python::check;
+using leapp::python::raise;
+using leapp::python::take;
+using leapp::python::unlocked;
 
 namespace {
-
-const char* exception_name(leapp::StatusCode code) {
-  switch (code) {
-    case leapp::StatusCode::kInvalidArgument:
-    case leapp::StatusCode::kDataLoss:
-      return "LeappValueError";
-    case leapp::StatusCode::kWrongType:
-      return "LeappTypeError";
-    case leapp::StatusCode::kNotFound:
-      return "LeappKeyError";
-    case leapp::StatusCode::kIo:
-      return "LeappOSError";
-    case leapp::StatusCode::kUnimplemented:
-      return "LeappNotImplementedError";
-    default:
-      return "LeappRuntimeError";
-  }
-}
-
-[[noreturn]] void raise(const leapp::Status& status, const char* name = nullptr) {
-  const nb::object type = nb::module_::import_("leapp.errors").attr(name ? name : exception_name(status.code()));
-  PyErr_SetString(type.ptr(), status.message().c_str());
-  throw nb::python_error();
-}
-
-void check(const leapp::Status& status) {
-  if (!status.ok()) raise(status);
-}
-
-template <typename T>
-T take(leapp::Result<T> result) {
-  if (!result.ok()) raise(result.status());
-  return std::move(result).value();
-}
-
-/// Runs without Python's lock: whoever holds ours may be waiting for it.
-template <typename Call>
-auto unlocked(Call call) {
-  const nb::gil_scoped_release others_may_run;
-  return call();
-}
 
 /// Not recorded itself; true while a session is active, so that the caller can spare itself the rest.
 bool note_escape(const at::Tensor& tensor, const std::string& how) {
@@ -87,8 +53,11 @@ void copied(const at::Tensor& source, const at::Tensor& copy) {
 }
 
 bool is_live(const at::Tensor& tensor) {
-  const auto session = leapp::capture::current_session();
-  return session && !session->stopped() && unlocked([&] { return session->is_live(tensor); });
+  return unlocked([&] { return leapp::is_live(tensor); });
+}
+
+void set_graph_configs(leapp::CompileOptions& options, std::optional<double> frequency, nb::handle extra) {
+  options.graph_configs = {frequency, leapp::python::to_yaml_map("compile_graph: graph_configs: extra", extra)};
 }
 
 leapp::CompileReport compile(const leapp::CompileOptions& options) {
@@ -99,10 +68,17 @@ leapp::CompileReport compile(const leapp::CompileOptions& options) {
 
 NB_MODULE(_capture, m) {
   m.doc() = "Capture and export of pipelines (see the leapp package).";
+  nb::enum_<leapp::Leaks>(m, "Leaks")
+      .value("promote", leapp::Leaks::kPromote)
+      .value("error", leapp::Leaks::kError)
+      .value("constant", leapp::Leaks::kConstant);
   nb::class_<leapp::StartOptions>(m, "StartOptions")
       .def(nb::init<>())
       .def_rw("save_path", &leapp::StartOptions::save_path)
       .def_rw("verbose", &leapp::StartOptions::verbose)
+      .def_rw("dry_run", &leapp::StartOptions::dry_run)
+      .def_rw("non_traced", &leapp::StartOptions::non_traced)
+      .def_rw("leaks", &leapp::StartOptions::leaks)
       .def_rw("max_cached_io", &leapp::StartOptions::max_cached_io)
       .def_rw("python_version", &leapp::StartOptions::python_version)
       .def_rw("torch_version", &leapp::StartOptions::torch_version);
@@ -111,9 +87,11 @@ NB_MODULE(_capture, m) {
       .def_rw("visualize", &leapp::CompileOptions::visualize)
       .def_rw("verbose", &leapp::CompileOptions::verbose)
       .def_rw("validate", &leapp::CompileOptions::validate)
+      .def_rw("dry_run", &leapp::CompileOptions::dry_run)
       .def_rw("rtol", &leapp::CompileOptions::rtol)
       .def_rw("atol", &leapp::CompileOptions::atol)
-      .def_rw("strict", &leapp::CompileOptions::strict);
+      .def_rw("strict", &leapp::CompileOptions::strict)
+      .def("set_graph_configs", &set_graph_configs, nb::arg("frequency").none(), nb::arg("extra").none());
   nb::class_<leapp::NodeResult>(m, "NodeResult",
                                 "Outcome of checking one node's model; true when it passed or was skipped.")
       .def_ro("node", &leapp::NodeResult::node)
@@ -148,14 +126,7 @@ NB_MODULE(_capture, m) {
   m.def("release", &release);
   m.def("rewritten", &rewritten);
   m.def("is_live", &is_live);
-  m.def("input_tensors", [](const std::string& node, const leapp::NamedTensors& tensors) {
-    return take(unlocked([&] { return leapp::annotate::input_tensors(node, tensors); }));
-  });
-  m.def(
-      "output_tensors",
-      [](const std::string& node, const leapp::NamedTensors& tensors, std::optional<std::string> export_with) {
-        return take(unlocked([&] { return leapp::annotate::output_tensors(node, tensors, {export_with}); }));
-      },
-      nb::arg("node"), nb::arg("tensors"), nb::arg("export_with").none());
+  leapp::python::bind_annotations(m);
+  leapp::python::bind_naming(m);
   m.def("install_location_provider", &leapp::python::install_location_provider);
 }

@@ -11,11 +11,18 @@
 >>> leapp.stop()
 >>> leapp.compile_graph()
 {'policy': <NodeResult policy: passed>}
+
+Capturing needs torch; the rest of the package does without it, and nothing is imported before it is used.
 """
 
-from leapp import annotate
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from leapp.errors import (
     LeappError,
+    LeappImportError,
     LeappKeyError,
     LeappNotImplementedError,
     LeappOSError,
@@ -24,10 +31,22 @@ from leapp.errors import (
     LeappValueError,
     ValidationError,
 )
-from leapp.lifecycle import NodeResult, compile_graph, start, stop
+from leapp.kinds import InputKindEnum, OutputKindEnum
+from leapp.semantics import GraphConfigs, TemporalAxis, TensorSemantics
+
+if TYPE_CHECKING:
+    from leapp import annotate
+    from leapp._capture import NodeResult
+    from leapp.lifecycle import compile_graph, start, stop
+    from leapp.patches import FunctionPatch
+    from leapp.traced import TracedTensor
 
 __all__ = [
+    "FunctionPatch",
+    "GraphConfigs",
+    "InputKindEnum",
     "LeappError",
+    "LeappImportError",
     "LeappKeyError",
     "LeappNotImplementedError",
     "LeappOSError",
@@ -35,9 +54,43 @@ __all__ = [
     "LeappTypeError",
     "LeappValueError",
     "NodeResult",
+    "OutputKindEnum",
+    "TemporalAxis",
+    "TensorSemantics",
+    "TracedTensor",
     "ValidationError",
     "annotate",
     "compile_graph",
     "start",
     "stop",
 ]
+
+# Where the names are that need torch to be of use.
+_LATER = {
+    "FunctionPatch": "leapp.patches",
+    "NodeResult": "leapp._capture",
+    "TracedTensor": "leapp.traced",
+    "compile_graph": "leapp.lifecycle",
+    "start": "leapp.lifecycle",
+    "stop": "leapp.lifecycle",
+}
+_MODULES = ("_capture", "annotate")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER and name not in _MODULES:
+        raise AttributeError(f"module 'leapp' has no attribute '{name}'")
+    try:
+        import torch  # noqa: F401  (first: the extension is linked to its libraries)
+    except ImportError as error:
+        if _LATER.get(name, name) in ("_capture", "leapp._capture", "leapp.patches"):
+            raise AttributeError(f"leapp.{name} needs torch, which cannot be imported ({error})") from error
+    if name in _MODULES:
+        return importlib.import_module(f"leapp.{name}")
+    value = getattr(importlib.import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,64 +1,142 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Say which tensors go into a node and which come out."""
+"""Say which tensors go into a node, which come out, and what it remembers.
+
+A payload is a dict of names and tensors (or of dicts, lists and tuples of tensors, which become ports ``name_key_0``),
+one ``TensorSemantics`` or a list of them. NumPy arrays are as good as tensors. When not started, every function hands
+back what it was given.
+
+>>> obs, command = annotate.input_tensors("policy", {"obs": obs, "command": command})
+>>> action = annotate.output_tensors("policy", {"action": net(obs, command)}, export_with="jit")
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import torch
+from leapp._native import capture
+from leapp.errors import LeappTypeError, LeappValueError
+from leapp.method import method
 
-from leapp import _capture, front_end
-from leapp.errors import LeappTypeError
+if TYPE_CHECKING:
+    import torch
 
-__all__ = ["input_tensors", "output_tensors"]
+__all__ = [
+    "input_tensors",
+    "method",
+    "mirror_leapp_tags",
+    "module",
+    "output_tensors",
+    "register_buffer",
+    "state_tensors",
+    "update_state",
+]
 
-Payload = dict[str, torch.Tensor]
-
-
-def _items(call: str, tensors: Payload) -> list[tuple[str, torch.Tensor]]:
-    if not isinstance(tensors, dict):
-        raise LeappTypeError(f"{call}: expected a dict of names and tensors, found {type(tensors).__name__}")
-    for name, tensor in tensors.items():
-        if not isinstance(name, str):
-            raise LeappTypeError(f"{call}: names must be strings, found {name!r}")
-        if not isinstance(tensor, torch.Tensor):
-            raise LeappTypeError(f"{call}: '{name}' must be a torch.Tensor, found {type(tensor).__name__}")
-    return list(tensors.items())
-
-
-def _node(call: str, node_name: str) -> str:
-    if not isinstance(node_name, str):
-        raise LeappTypeError(f"{call}: node_name must be a string, found {type(node_name).__name__}")
-    return node_name
+T = TypeVar("T")
 
 
-def _unpacked(values: list[torch.Tensor]) -> torch.Tensor | tuple[torch.Tensor, ...]:
-    return values[0] if len(values) == 1 else tuple(values)
-
-
-def input_tensors(node_name: str, tensors: Payload) -> Any:
+def input_tensors(node_name: str, tensors: Any) -> Any:
     """Open a node, or add inputs to it while it is open.
 
-    Compute with what comes back: one tensor for one entry, else a tuple in order. It aliases the tensor given.
+    Compute with what comes back: one value for one entry, else a tuple in order. It aliases what was given.
 
     >>> obs, command = annotate.input_tensors("policy", {"obs": obs, "command": command})
     """
-    items = _items("input_tensors", tensors)
-    if not _capture.is_active():
-        return _unpacked([tensor for _, tensor in items])
-    front_end.refresh()
-    return _unpacked(_capture.input_tensors(_node("input_tensors", node_name), items))
+    if capture.is_active():
+        _refresh()
+    return capture.input_tensors(node_name, tensors)
 
 
-def output_tensors(node_name: str, tensors: Payload, export_with: str | None = None) -> Any:
-    """Close a node and hand back ``tensors``. ``export_with="jit"`` writes a TorchScript model.
+def output_tensors(
+    node_name: str,
+    tensors: Any,
+    static_outputs: Any = None,
+    export_with: str | None = None,
+    backend_params: dict[str, Any] | None = None,
+) -> Any:
+    """Close a node and hand back ``tensors``.
+
+    ``static_outputs`` are constants, which depend on no input. ``export_with``: "jit", "onnx", "onnx-dynamo",
+    "onnx-torchscript", "pt2", or None for a model of your own (``backend_params={"model_path": "mine.onnx"}``) or none.
 
     >>> action = annotate.output_tensors("policy", {"action": action}, export_with="jit")
     """
-    items = _items("output_tensors", tensors)
-    if not _capture.is_active():
-        return _unpacked([tensor for _, tensor in items])
-    if export_with is not None and not isinstance(export_with, str):
-        raise LeappTypeError(f"output_tensors: export_with must be a string, found {type(export_with).__name__}")
-    return _unpacked(_capture.output_tensors(_node("output_tensors", node_name), items, export_with))
+    return capture.output_tensors(node_name, tensors, static_outputs, export_with, backend_params)
+
+
+def state_tensors(node_name: str, tensors: dict[str, Any]) -> Any:
+    """Declare what an open node remembers: an input, whose next value ``update_state`` names.
+
+    >>> hidden = annotate.state_tensors("policy", {"hidden": torch.zeros(1, 32)})
+    """
+    return capture.state_tensors(node_name, tensors)
+
+
+def update_state(node_name: str, tensors: dict[str, Any]) -> Any:
+    """The values that declared states have in the next call. Hands them back.
+
+    >>> annotate.update_state("policy", {"hidden": next_hidden})
+    """
+    return capture.update_state(node_name, tensors)
+
+
+def register_buffer(node_name: str, tensors: dict[str, Any]) -> Any:
+    """Tensors to write into. What survives in them from one call to the next, and matters, is feedback state.
+
+    >>> history = annotate.register_buffer("policy", {"history": history})
+    >>> history[:] = torch.cat([history[1:], obs[None]])
+    """
+    return capture.register_buffer(node_name, tensors)
+
+
+def module(node_name: str, model: torch.nn.Module, buffer_names: list[str] | None = None) -> None:
+    """Watch the buffers of a module: those that change while the node is open become feedback state.
+
+    Call it after ``input_tensors`` and before the module runs. ``buffer_names``: only these.
+
+    >>> annotate.module("policy", model)
+    """
+    from torch import nn
+
+    if not isinstance(node_name, str):
+        raise LeappTypeError(f"module: node_name must be a string, found {type(node_name).__name__}")
+    if not isinstance(model, nn.Module):
+        raise LeappTypeError(f"module: model must be a torch.nn.Module, found {type(model).__name__}")
+    names = _buffer_names(model, buffer_names)
+    if capture.is_active():
+        capture.module(node_name, [(name, _getter(model, name)) for name in names])
+
+
+def mirror_leapp_tags(source: Any, target: T) -> T:
+    """Say that ``target`` holds the values of ``source`` and continues its trace. Returns ``target``.
+
+    >>> plain[:] = action
+    >>> annotate.mirror_leapp_tags(action, plain)
+    """
+    return capture.mirror_leapp_tags(source, target)
+
+
+def _refresh() -> None:
+    from leapp import front_end
+
+    front_end.refresh()
+
+
+def _buffer_names(model: torch.nn.Module, wanted: Any) -> list[str]:
+    known = [name for name, _ in model.named_buffers()]
+    if wanted is None:
+        return known
+    if isinstance(wanted, str) or not all(isinstance(name, str) for name in wanted):
+        raise LeappTypeError(f"module: buffer_names must be a list of strings, found {wanted!r}")
+    every = {name for name, _ in model.named_buffers(remove_duplicate=False)}
+    for name in wanted:
+        if name not in every:
+            text = ", ".join(f"'{name}'" for name in known) or "none"
+            raise LeappValueError(f"module: the model has no buffer '{name}'; its buffers: {text}")
+    return list(wanted)
+
+
+def _getter(model: torch.nn.Module, name: str) -> Any:
+    path, _, buffer = name.rpartition(".")
+    owner = model.get_submodule(path)
+    return lambda: owner._buffers.get(buffer)

@@ -30,9 +30,13 @@ class LeappOSError(LeappError, OSError):
     """The file system said no."""
 
 
-class LeappNotImplementedError(LeappError, NotImplementedError):
+class LeappNotImplementedError(LeappError, NotImplementedError, ValueError):
     """Legal, but not supported here."""
 
 
 class ValidationError(LeappRuntimeError):
     """An exported model does not do what the captured program did."""
+
+
+class LeappImportError(LeappError, ImportError):
+    """A part of LEAPP that needs a package which is not there."""

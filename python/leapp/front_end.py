@@ -5,46 +5,63 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from leapp import _capture
+from leapp import _capture, holders
+from leapp import patches as function_patches
 
-_ESCAPES = ("tolist", "numpy", "__array__")
+_ESCAPES = ("tolist", "__array__")
 _WRITERS = ("apply_", "map_", "map2_")
 
-_undo: list[Callable[[], None]] = []
-_named: dict[int, torch.nn.Module] = {}  # by id: the reference keeps it from being reused
 _eager_stance: list[Any] = []
 
-_capture.install_location_provider(
-    [os.path.join(os.path.dirname(os.path.abspath(package)), "") for package in (torch.__file__, __file__)]
-)
+
+def _skip_folders() -> None:
+    """The user's line is the first outside these packages."""
+    found = [importlib.util.find_spec(package) for package in ("torch", "numpy", "leapp")]
+    files = [spec.origin for spec in found if spec is not None and spec.origin is not None]
+    _capture.install_location_provider([os.path.join(os.path.dirname(os.path.abspath(file)), "") for file in files])
 
 
-def install(patch: bool) -> None:
-    """In force from start to stop."""
-    # Not a global forward hook: with one, every module call takes torch's slow path.
-    _patch("__call__", _naming, torch.nn.Module)
+_skip_folders()
+holders.install()
+
+
+def install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | None = None) -> None:
+    """In force from start to stop. On failure nothing is."""
+    try:
+        _install(patch, patching)
+    except BaseException:
+        remove()
+        raise
+
+
+def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | None) -> None:
+    for method in _ESCAPES:
+        _patch(method, functools.partial(_noticing_escape, method))
+    for method in _WRITERS:
+        _patch(method, _noticing_write)
+    _patch("__deepcopy__", _noticing_copy)
+    _patch("__reduce_ex__", _noticing_pickle)
+    _patch("_swap_tensor_impl", _releasing, torch._C)
     if patch:
-        for method in _ESCAPES:
-            _patch(method, functools.partial(_noticing_escape, method))
-        for method in _WRITERS:
-            _patch(method, _noticing_write)
-        _patch("__deepcopy__", _noticing_copy)
-        _patch("_swap_tensor_impl", _releasing, torch._C)
+        function_patches.install_interop()
+    else:
+        _patch("numpy", functools.partial(_noticing_escape, "numpy"))
+    function_patches.install_patches(patching)
     refresh()
 
 
 def remove() -> None:
     """Undo everything install did. May be called at any time."""
-    _named.clear()
-    while _undo:
-        _undo.pop()()
+    holders.forget()
+    function_patches.remove_patches()
     while _eager_stance:
         _eager_stance.pop().__exit__(None, None, None)
 
@@ -58,36 +75,10 @@ def refresh() -> None:
     _eager_stance.append(stance)
 
 
-def _naming(original: Any) -> Any:
-    def named(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-        if id(self) not in _named:
-            _name_parameters(self)
-        return original(self, *args, **kwargs)
-
-    return named
-
-
-def _name_parameters(module: torch.nn.Module) -> None:
-    """The outermost module that is called gives its parameters their names."""
-    seen = set()
-    for path, inner in module.named_modules():
-        _named[id(inner)] = inner
-        prefix = f"{path}." if path else ""
-        for members, is_parameter in ((inner._parameters, True), (inner._buffers, False)):
-            for name, tensor in members.items():
-                if tensor is not None and id(tensor) not in seen:  # the first name of a shared tensor counts
-                    seen.add(id(tensor))
-                    _capture.name_tensor(tensor, prefix + name, is_parameter)
-
-
 def _patch(name: str, make: Callable[[Any], Any], owner: Any = torch.Tensor) -> None:
     """Replace a function by what `make` makes of it."""
     original = getattr(owner, name)
-    inherited = name not in vars(owner)
-    setattr(owner, name, functools.wraps(original)(make(original)))
-    _undo.append(
-        functools.partial(delattr, owner, name) if inherited else functools.partial(setattr, owner, name, original)
-    )
+    function_patches.replace(owner, name, functools.wraps(original)(make(original)))
 
 
 def _noticing_escape(method: str, original: Any) -> Any:
@@ -127,5 +118,16 @@ def _noticing_copy(original: Any) -> Any:
         copy = original(self, memo)
         _capture.copied(self, copy)
         return copy
+
+    return noticed
+
+
+def _noticing_pickle(original: Any) -> Any:
+    """Pickled values come back as other tensors. copy.copy, which asks the same way, keeps the memory."""
+
+    def noticed(self: torch.Tensor, protocol: Any) -> Any:
+        if sys._getframe(1).f_globals.get("__name__") != "copy":
+            _capture.note_escape(self, "pickle")
+        return original(self, protocol)
 
     return noticed

@@ -4,42 +4,67 @@
 
 from __future__ import annotations
 
+import os
 import platform
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import torch
+from leapp._native import capture
+from leapp.errors import LeappTypeError, LeappValueError
+from leapp.semantics import GraphConfigs
 
-from leapp import _capture, front_end
-from leapp._capture import NodeResult
-from leapp.errors import LeappTypeError
+if TYPE_CHECKING:
+    from leapp._capture import NodeResult
+    from leapp.patches import FunctionPatch
 
-__all__ = ["NodeResult", "compile_graph", "start", "stop"]
+__all__ = ["compile_graph", "start", "stop"]
+
+_LEAKS = ("promote", "error", "constant")
 
 
 def start(
     name: str,
-    save_path: str = ".",
+    save_path: str | os.PathLike[str] = ".",
     verbose: bool = False,
+    dry_run: bool = False,
+    non_traced: Sequence[str] | None = None,
     max_cached_io: int = 5,
     global_patching: bool = True,
+    patching: Sequence[FunctionPatch] | None = None,
+    leaks: str = "promote",
 ) -> None:
     """Make ``{save_path}/{name}/`` and begin to watch every operator that runs.
 
     The console shows warnings and errors, with ``verbose`` everything; ``log.txt`` in the folder has it all. Of every
     node the first call and the first ``max_cached_io`` further ones are kept as samples to check the model with.
 
+    ``dry_run``: write no models. ``non_traced``: nodes that keep ports, edges and samples but get no model.
+    ``global_patching``: conversions between torch and NumPy keep the trace. ``patching``: functions to replace until
+    stop. ``leaks``: what to do about state and edges that were not announced: "promote" them to ports, make them an
+    "error", or keep them as a "constant".
+
     >>> leapp.start("walk", save_path="/tmp")
     """
+    options = capture.StartOptions()
+    options.save_path = _path(save_path)
+    options.verbose = bool(verbose)
+    options.dry_run = bool(dry_run)
+    options.non_traced = _strings("non_traced", non_traced)
+    options.max_cached_io = _integer("max_cached_io", max_cached_io)
+    options.leaks = _leaks(leaks)
+    options.python_version = platform.python_version()
     if not isinstance(name, str):
         raise LeappTypeError(f"start: name must be a string, found {type(name).__name__}")
-    options = _capture.StartOptions()
-    options.save_path = str(save_path)
-    options.verbose = bool(verbose)
-    options.max_cached_io = int(max_cached_io)
-    options.python_version = platform.python_version()
+
+    import torch
+
+    from leapp import front_end, patches
+
+    patches.check_patches(patching or [])
     options.torch_version = torch.__version__
+    capture.start(name, options)  # on failure a session that is active goes on, with its patches
     front_end.remove()
-    _capture.start(name, options)
-    front_end.install(patch=global_patching)
+    front_end.install(patch=global_patching, patching=patching)
 
 
 def stop() -> None:
@@ -47,7 +72,9 @@ def stop() -> None:
 
     >>> leapp.stop()
     """
-    _capture.stop()
+    capture.stop()
+    from leapp import front_end
+
     front_end.remove()
 
 
@@ -55,24 +82,68 @@ def compile_graph(
     visualize: bool = True,
     verbose: bool | None = None,
     validate: bool = True,
+    dry_run: bool = False,
     rtol: float = 1e-3,
     atol: float = 1e-5,
     strict: bool = True,
+    graph_configs: GraphConfigs | None = None,
 ) -> dict[str, NodeResult]:
     """Write the bundle, check each written model against what was captured, and return a result per node.
 
-    With ``strict``, a node that fails the check raises ``leapp.ValidationError`` after everything is written.
+    With ``strict``, a node that fails the check raises ``leapp.ValidationError`` after everything is written. A
+    ``dry_run`` writes the YAML only. ``graph_configs`` are written to the pipeline's part of it.
 
     >>> leapp.compile_graph()["policy"].status
     'passed'
     """
-    options = _capture.CompileOptions()
-    options.visualize = visualize
-    options.verbose = verbose
-    options.validate = validate
-    options.rtol = float(rtol)
-    options.atol = float(atol)
-    options.strict = strict
-    report = _capture.compile_graph(options)
+    if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
+        raise LeappTypeError(
+            f"compile_graph: graph_configs must be a GraphConfigs, found {type(graph_configs).__name__}"
+        )
+    options = capture.CompileOptions()
+    options.visualize = bool(visualize)
+    options.verbose = None if verbose is None else bool(verbose)
+    options.validate = bool(validate)
+    options.dry_run = bool(dry_run)
+    options.rtol = _number("rtol", rtol)
+    options.atol = _number("atol", atol)
+    options.strict = bool(strict)
+    if graph_configs is not None:
+        options.set_graph_configs(graph_configs.frequency, graph_configs.extra)
+    report = capture.compile_graph(options)
     report.raise_for_validation()
     return {result.node: result for result in report.nodes}
+
+
+def _path(value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise LeappTypeError(f"start: save_path must be a string or a path, found {type(value).__name__}")
+    return os.fspath(value)
+
+
+def _strings(argument: str, values: Any) -> list[str]:
+    values = [] if values is None else values
+    if not isinstance(values, (list, tuple, set, frozenset)) or not all(isinstance(value, str) for value in values):
+        raise LeappTypeError(f"start: {argument} must be a list of node names, found {values!r}")
+    return list(values)
+
+
+def _integer(argument: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise LeappTypeError(f"start: {argument} must be an integer, found {type(value).__name__}")
+    return value
+
+
+def _number(argument: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise LeappTypeError(f"compile_graph: {argument} must be a number, found {type(value).__name__}") from None
+
+
+def _leaks(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise LeappTypeError(f"start: leaks must be a string, found {type(value).__name__}")
+    if value not in _LEAKS:
+        raise LeappValueError(f"start: leaks must be one of {', '.join(_LEAKS)}, found '{value}'")
+    return getattr(capture.Leaks, value)

@@ -4,12 +4,17 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "capture/session.h"
 #include "capture/source_location.h"
+#include "exporter/backend.h"
 #include "exporter/compile.h"
+#include "exporter/payload.h"
 #include "leapp/capture.h"
 
 namespace leapp {
@@ -27,6 +32,37 @@ Status with_location(const Status& status) {
   const capture::LocationId here = capture::current_location();
   if (here == 0) return status;
   return {status.code(), fmt::format("{} ({})", status.message(), capture::location_text(here))};
+}
+
+/// Places that were warned about values that are no tensors, since start().
+struct Warned {
+  std::mutex mutex;
+  std::set<std::string> places;
+};
+
+Warned& warned() {
+  static auto* places = new Warned();
+  return *places;
+}
+
+void warn_of_no_tensors(capture::Session& session, const std::string& node, const std::vector<std::string>& leaves) {
+  if (leaves.empty()) return;
+  const capture::LocationId here = capture::current_location();
+  const std::string place = here == 0 ? "" : capture::location_text(here) + ": ";
+  const std::string what = join(leaves, ", ");
+  {
+    const std::lock_guard guard(warned().mutex);
+    if (!warned().places.insert(place.empty() ? node + "/" + what : place).second) return;
+  }
+  session.log().warning(
+      fmt::format("{}node '{}': {} {} no tensor and becomes a constant of the model, with the value of the first call",
+                  place, node, what, leaves.size() == 1 ? "is" : "are each"));
+}
+
+template <typename T>
+Result<T> located(Result<T> result) {
+  if (result.ok()) return result;
+  return with_location(result.status());
 }
 
 Result<fs::path> bundle_folder(const std::string& name, const std::string& save_path) {
@@ -55,6 +91,10 @@ Status start(const std::string& name, const StartOptions& options) {
   if (const auto before = active()) {
     log->warning(fmt::format("start: the session '{}' is still active and is dropped", before->name()));
   }
+  {
+    const std::lock_guard guard(warned().mutex);
+    warned().places.clear();
+  }
   // The old session takes its hook with it before the new one installs its own.
   capture::set_current_session(nullptr);
   capture::set_current_session(
@@ -80,6 +120,11 @@ void name_tensor(const at::Tensor& tensor, const std::string& name, bool paramet
   if (const auto session = active(); session && tensor.defined()) session->name_tensor(tensor, name, parameter);
 }
 
+bool is_live(const at::Tensor& tensor) {
+  const auto session = active();
+  return session && tensor.defined() && session->is_live(tensor);
+}
+
 namespace annotate {
 namespace {
 
@@ -89,23 +134,71 @@ std::vector<at::Tensor> values(const NamedTensors& tensors) {
   return result;
 }
 
-}  // namespace
-
-Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const NamedTensors& tensors) {
-  const auto session = active();
-  if (!session) return values(tensors);
-  auto result = session->input_tensors(node, tensors);
-  if (!result.ok()) return with_location(result.status());
-  return result;
+Result<std::vector<Nested>> announce(capture::Session& session, const std::string& node, const Payload& tensors) {
+  LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload flat, exporter::flatten(node, tensors));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<at::Tensor> inputs, session.input_tensors(node, flat.ports));
+  warn_of_no_tensors(session, node, flat.no_tensors);
+  return exporter::rebuild(tensors, inputs);
 }
 
-Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const NamedTensors& tensors,
-                                               const OutputOptions& options) {
+Result<std::vector<Nested>> publish(capture::Session& session, const std::string& node, const Payload& tensors,
+                                    const OutputOptions& options) {
+  LEAPP_ASSIGN_OR_RETURN(const exporter::Backend backend, exporter::parse_backend(node, options));
+  LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload flat, exporter::flatten(node, tensors));
+  LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload constants, exporter::flatten(node, options.static_outputs));
+  LEAPP_ASSIGN_OR_RETURN(
+      const std::vector<at::Tensor> outputs,
+      session.output_tensors(node, flat.ports, constants.ports, exporter::with_absolute_path(options)));
+  warn_of_no_tensors(session, node, flat.no_tensors);
+  warn_of_no_tensors(session, node, constants.no_tensors);
+  return exporter::rebuild(tensors, outputs);
+}
+
+}  // namespace
+
+Result<std::vector<Nested>> input_tensors(const std::string& node, const Payload& tensors) {
   const auto session = active();
-  if (!session) return values(tensors);
-  auto result = session->output_tensors(node, tensors, options);
-  if (!result.ok()) return with_location(result.status());
-  return result;
+  if (!session) return exporter::values_of(tensors);
+  return located(announce(*session, node, tensors));
+}
+
+Result<std::vector<Nested>> output_tensors(const std::string& node, const Payload& tensors,
+                                           const OutputOptions& options) {
+  const auto session = active();
+  if (!session) return exporter::values_of(tensors);
+  return located(publish(*session, node, tensors, options));
+}
+
+Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors) {
+  const auto session = active();
+  return session ? located(session->state_tensors(node, tensors)) : values(tensors);
+}
+
+Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors) {
+  const auto session = active();
+  return session ? located(session->update_state(node, tensors)) : values(tensors);
+}
+
+Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors) {
+  const auto session = active();
+  return session ? located(session->register_buffer(node, tensors)) : values(tensors);
+}
+
+Status module(const std::string& node, const std::vector<Buffer>& buffers) {
+  const auto session = active();
+  if (!session) return {};
+  const Status status = session->module(node, buffers);
+  return status.ok() ? status : with_location(status);
+}
+
+Status mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target) {
+  if (!source.defined() || !target.defined()) {
+    return with_location(wrong_type("mirror_leapp_tags: expected two tensors, found none"));
+  }
+  const auto session = active();
+  if (!session) return {};
+  const Status status = session->mirror(source, target);
+  return status.ok() ? status : with_location(status);
 }
 
 }  // namespace annotate

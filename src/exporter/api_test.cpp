@@ -53,8 +53,10 @@ class Api : public testing::Test {
     }
     return torch::jit::load((folder_ / "graph" / (node + ".pt")).string()).forward({tensor}).toTensor();
   }
-  std::string log() const {
-    std::ifstream file(folder_ / "graph" / "log.txt");
+  std::string log() const { return text("log.txt"); }
+  std::string yaml() const { return text("graph.yaml"); }
+  std::string text(const char* name) const {
+    std::ifstream file(folder_ / "graph" / name);
     return (std::stringstream() << file.rdbuf()).str();
   }
 
@@ -106,14 +108,12 @@ TEST_F(Api, MixedNodesAreReportedByTheNextCall) {
 TEST_F(Api, EdgesFollowTheValueAndUnusedInputsAreDropped) {
   auto inputs = input_tensors("first", {{"x", at::ones({2})}, {"unused", at::ones({3})}});
   ASSERT_TRUE(inputs.ok());
-  const at::Tensor published = inputs.value()[0].mul(2);
+  const at::Tensor published = inputs.value()[0].tensor().mul(2);
   output("first", published);
   output("second", input("second", published.clone()).add(1));
   exported("second", at::ones({2}));
-  std::ifstream file(folder_ / "graph" / "graph.yaml");
-  const std::string yaml = (std::stringstream() << file.rdbuf()).str();
-  EXPECT_NE(yaml.find("first/y: [second/x]"), std::string::npos) << yaml;
-  EXPECT_EQ(yaml.find("unused"), std::string::npos) << yaml;
+  EXPECT_NE(yaml().find("first/y: [second/x]"), std::string::npos) << yaml();
+  EXPECT_EQ(yaml().find("unused"), std::string::npos) << yaml();
   EXPECT_NE(log().find("input 'unused' reaches no output"), std::string::npos);
 }
 
@@ -127,6 +127,61 @@ TEST_F(Api, AConstantChangedBeforeCompileIsRefused) {
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.status().message().find("'actor.weight'"), std::string::npos) << report.status().message();
   EXPECT_FALSE(fs::exists(folder_ / "graph" / "graph.yaml"));
+}
+
+TEST_F(Api, NestedPayloadsKeepTheirStructure) {
+  using leapp::Nested;
+  const at::Tensor left = at::ones({2});
+  auto inputs = input_tensors(
+      "node", {{"x", at::ones({2})}, {"cameras", Nested::Map{{"left", left}, {"rest", Nested::List{at::ones({2})}}}}});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().message();
+  const Nested& cameras = inputs.value()[1];
+  EXPECT_EQ(cameras["left"].tensor().data_ptr(), left.data_ptr());
+  output("node", at::add(inputs.value()[0].tensor().mul(2), at::sub(cameras["left"], cameras["rest"][0])));
+  ASSERT_TRUE(leapp::stop().ok());
+  ASSERT_TRUE(leapp::compile_graph().ok());
+  for (const char* name : {"name: x", "name: cameras_left", "name: cameras_rest_0"}) {
+    EXPECT_NE(yaml().find(name), std::string::npos) << yaml();
+  }
+}
+
+TEST_F(Api, SemanticsStaticOutputsAndConfigsAreWritten) {
+  leapp::Semantics semantics;
+  semantics.kind = "state/joint/position";
+  semantics.element_names = {{std::vector<std::string>{"hip", "knee"}}};
+  semantics.extra = {{"unit", "rad"}};
+  auto inputs = input_tensors("node", {{"q", at::ones({2}), semantics}});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().message();
+  leapp::OutputOptions options{.export_with = "jit"};
+  options.static_outputs = {{"kp", at::tensor({20.0F, 10.0F})}};
+  ASSERT_TRUE(output_tensors("node", {{"y", inputs.value()[0].tensor().mul(2)}}, options).ok());
+  ASSERT_TRUE(leapp::stop().ok());
+  const auto report = leapp::compile_graph({.graph_configs = {.frequency = 50.0}});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  for (const char* line : {"kind: state/joint/position", "element_names: [[hip, knee]]", "unit: rad", "name: kp",
+                           "frequency: 50.0", "leapp config version: '1.3'"}) {
+    EXPECT_NE(yaml().find(line), std::string::npos) << line << " is not in\n" << yaml();
+  }
+}
+
+TEST_F(Api, AnUnknownBackendIsRefusedBeforeAnythingChanges) {
+  const at::Tensor x = input("node", at::ones({2}));
+  const auto failed = output_tensors("node", {{"y", x.mul(2)}}, {.export_with = "tensorflow"});
+  EXPECT_EQ(failed.status().code(), leapp::StatusCode::kInvalidArgument);
+  output("node", x.mul(2));
+}
+
+TEST_F(Api, NothingHappensWhenNotStarted) {
+  ASSERT_TRUE(leapp::stop().ok());
+  const at::Tensor x = at::ones({2});
+  EXPECT_TRUE(input_tensors("node", {{"x", x}}).value()[0].tensor().is_same(x));
+  EXPECT_TRUE(output_tensors("node", {{"x", x}}).value()[0].tensor().is_same(x));
+  EXPECT_TRUE(leapp::annotate::state_tensors("node", {{"h", x}}).value()[0].is_same(x));
+  EXPECT_TRUE(leapp::annotate::update_state("node", {{"h", x}}).value()[0].is_same(x));
+  EXPECT_TRUE(leapp::annotate::register_buffer("node", {{"h", x}}).value()[0].is_same(x));
+  EXPECT_TRUE(leapp::annotate::module("node", {}).ok());
+  EXPECT_TRUE(leapp::annotate::mirror_leapp_tags(x, at::zeros({3})).ok());
+  EXPECT_FALSE(leapp::is_live(x));
 }
 
 TEST_F(Api, NothingIsLeftAfterStop) {

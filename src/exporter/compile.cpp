@@ -8,14 +8,20 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "base/hash.h"
 #include "bundle/folder.h"
 #include "bundle/owned_files.h"
 #include "bundle/writer.h"
+#include "emit/onnx/emitter.h"
 #include "emit/torchscript/emitter.h"
+#include "exporter/backend.h"
 #include "exporter/describe.h"
+#include "exporter/given_models.h"
+#include "exporter/onnx_metadata.h"
 #include "exporter/prepare.h"
 #include "exporter/validate.h"
 
@@ -34,11 +40,62 @@ Status check_options(const CompileOptions& options) {
       return invalid_argument(fmt::format("compile_graph: {} must be a number >= 0, found {}", name, value));
     }
   }
+  const GraphConfigs& configs = options.graph_configs;
+  if (configs.frequency && (!(*configs.frequency > 0) || std::isinf(*configs.frequency))) {
+    return invalid_argument(
+        fmt::format("compile_graph: graph_configs: frequency must be > 0 Hz, found {}", *configs.frequency));
+  }
+  for (const auto& [key, value] : configs.extra) {
+    if (key == "frequency") {
+      return invalid_argument("compile_graph: graph_configs: extra has 'frequency', which is a field of its own");
+    }
+  }
   return {};
+}
+
+bundle::YamlMap configs_of(const GraphConfigs& configs) {
+  bundle::YamlMap map;
+  if (configs.frequency) map.emplace_back("frequency", *configs.frequency);
+  map.insert(map.end(), configs.extra.begin(), configs.extra.end());
+  return map;
 }
 
 const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
   return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
+}
+
+/// A model as it is written.
+struct Emitted {
+  std::string bytes;
+  std::string external_data;  ///< of the file beside it; empty: there is none
+  std::optional<std::int64_t> opset_version;
+};
+
+Result<Emitted> emit_model(const PreparedNode& node, const bundle::Model& ports, const bundle::YamlMap& configs) {
+  Emitted model;
+  switch (node.backend.kind) {
+    case BackendKind::kTorchScript: {
+      LEAPP_ASSIGN_OR_RETURN(model.bytes, emit::emit_torchscript(node.graph));
+      return model;
+    }
+    case BackendKind::kOnnx: {
+      emit::OnnxOptions options{.opset_version = static_cast<int>(node.backend.opset_version)};
+      if (node.backend.ir_version) options.ir_version = static_cast<int>(*node.backend.ir_version);
+      options.metadata = onnx_metadata(ports, configs);
+      options.external_data_name = node.record->name + node.backend.suffix() + ".data";
+      LEAPP_ASSIGN_OR_RETURN(const emit::OnnxModel emitted, emit::emit_onnx(node.graph, options));
+      model.bytes = emitted.model.text();
+      model.external_data = emitted.external_data.text();
+      model.opset_version = node.backend.opset_version;
+      return model;
+    }
+    case BackendKind::kPytorch:
+    case BackendKind::kNone:
+    case BackendKind::kGiven:
+      break;
+  }
+  return unimplemented(
+      fmt::format("node '{}': export_with='{}' is not part of this build", node.record->name, node.backend.name));
 }
 
 /// Emits and writes the models and fills in their parameters.
@@ -47,20 +104,45 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
   for (std::size_t i = 0; i < spec.models.size(); ++i) {
     bundle::Model& model = spec.models[i];
     const PreparedNode& node = named(nodes, model.name);
-    if (!node.record->options.export_with) continue;
+    if (node.backend.kind == BackendKind::kNone || node.backend.kind == BackendKind::kGiven) continue;
     const auto start = Clock::now();
-    LEAPP_ASSIGN_OR_RETURN(const std::string bytes, emit::emit_torchscript(node.graph));
-    LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(bytes))));
-    model.parameters.backend = "jit";
-    model.parameters.model_path = model.name + ".pt";
+    LEAPP_ASSIGN_OR_RETURN(const Emitted emitted, emit_model(node, model, spec.pipeline.configs));
+    LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(emitted.bytes))));
+    model.parameters.backend = node.backend.format;
+    model.parameters.model_path = model.name + node.backend.suffix();
     model.parameters.md5sum = digests.md5;
     model.parameters.sha256sum = digests.sha256;
-    LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, bytes));
-    log.info(fmt::format("[{}/{}] {} -> jit, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
-                         node.graph.nodes().size(), static_cast<double>(bytes.size()) / 1e3,
-                         milliseconds_since(start)));
+    model.parameters.opset_version = emitted.opset_version;
+    LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
+    if (!emitted.external_data.empty()) {
+      LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path + ".data", emitted.external_data));
+    }
+    log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
+                         node.backend.format, node.graph.nodes().size(),
+                         static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));
   }
   return {};
+}
+
+/// The users' own models. Returns those of the bundle's folder that are referenced, not copied.
+Result<std::set<std::string>> take_given_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec,
+                                                bundle::StagedFolder& folder, const std::string& target) {
+  std::set<std::string> taken;
+  for (const bundle::Model& model : spec.models) taken.insert(model.parameters.model_path.value_or(""));
+  GivenModels given(std::move(taken), target);
+  for (bundle::Model& model : spec.models) {
+    const PreparedNode& node = named(nodes, model.name);
+    if (node.backend.kind == BackendKind::kGiven) LEAPP_RETURN_IF_ERROR(given.add(node, folder, model.parameters));
+  }
+  return given.referenced();
+}
+
+/// A program that is not the same in every call has no one model.
+void add_divergences(const capture::NodeRecord& node, NodeResult& result) {
+  for (const capture::Divergence& divergence : node.divergences) {
+    result.status = "failed";
+    result.message += (result.message.empty() ? "" : ". ") + divergence.text;
+  }
 }
 
 std::vector<NodeResult> validate(const std::vector<PreparedNode>& nodes, const bundle::BundleSpec& spec,
@@ -75,7 +157,8 @@ std::vector<NodeResult> validate(const std::vector<PreparedNode>& nodes, const b
       results.push_back({model.name, "skipped", 0, outputs, "validate=False"});
     } else {
       const auto file = std::filesystem::path(session.folder()) / *model.parameters.model_path;
-      results.push_back(validate_torchscript(node, file, {options.rtol, options.atol}));
+      results.push_back(validate_model({&node, &model, file}, {options.rtol, options.atol}, log));
+      add_divergences(*node.record, results.back());
     }
     const NodeResult& result = results.back();
     const std::string text = fmt::format("{}: {}, {} samples{}", result.node, result.status, result.samples,
@@ -101,6 +184,66 @@ Status verdict(const std::vector<NodeResult>& results, Logger& log) {
   return {StatusCode::kFailedPrecondition, text + "\n  log: " + log.path().string()};
 }
 
+/// Leaks that the user wants to be errors.
+Status check_leaks(const capture::Session& session) {
+  std::string text;
+  for (const auto& node : session.nodes()) {
+    for (const std::string& refusal : node->refusals) text += (text.empty() ? "" : "\n") + refusal;
+  }
+  return text.empty() ? Status() : invalid_argument(text);
+}
+
+bool is_dry_run(const capture::Session& session, const CompileOptions& options) {
+  return options.dry_run || session.options().dry_run;
+}
+
+Result<std::vector<PreparedNode>> prepare_nodes(capture::Session& session) {
+  std::set<std::string> non_traced(session.options().non_traced.begin(), session.options().non_traced.end());
+  std::vector<PreparedNode> nodes;
+  for (const auto& node : session.nodes()) {
+    Backend backend;
+    if (non_traced.erase(node->name) == 0) {
+      LEAPP_ASSIGN_OR_RETURN(backend, parse_backend(node->name, node->options));
+    }
+    LEAPP_ASSIGN_OR_RETURN(PreparedNode prepared, prepare(*node, std::move(backend), session.log()));
+    nodes.push_back(std::move(prepared));
+  }
+  for (const std::string& name : non_traced) {
+    session.log().warning(fmt::format("start: non_traced names '{}', but no node of that name ran", name));
+  }
+  return nodes;
+}
+
+/// Everything but the YAML: models and initial values. Returns what the swap of the folders may remove.
+Result<std::vector<std::string>> write_artifacts(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec,
+                                                 bundle::StagedFolder& folder, capture::Session& session) {
+  LEAPP_RETURN_IF_ERROR(write_models(nodes, spec, folder, session.log()));
+  LEAPP_ASSIGN_OR_RETURN(const std::set<std::string> referenced,
+                         take_given_models(nodes, spec, folder, session.folder()));
+  if (spec.pipeline.initial_values) {
+    LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> values, initial_values(nodes));
+    LEAPP_RETURN_IF_ERROR(folder.write(*spec.pipeline.initial_values, values));
+  }
+  std::vector<std::string> replaced = bundle::files_of_bundle(session.folder(), session.name());
+  std::erase_if(replaced, [&](const std::string& file) { return referenced.contains(file); });
+  return replaced;
+}
+
+Status write_bundle(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec, capture::Session& session,
+                    bool dry_run) {
+  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder, bundle::StagedFolder::create(session.folder()));
+  std::vector<std::string> replaced;
+  if (dry_run) {
+    spec.pipeline.initial_values.reset();  // a dry run writes no such file
+  } else {
+    LEAPP_ASSIGN_OR_RETURN(replaced, write_artifacts(nodes, spec, folder, session));
+  }
+  set_config_version(spec);
+  LEAPP_RETURN_IF_ERROR(folder.write(session.name() + ".yaml", bundle::yaml_text(spec)));
+  LEAPP_RETURN_IF_ERROR(folder.commit(replaced));
+  return session.log().reopen(session.folder());
+}
+
 Result<CompileReport> compile_checked(capture::Session& session, const CompileOptions& options) {
   Logger& log = session.log();
   CompileReport report;
@@ -109,21 +252,11 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
     log.error("compile_graph: no node was captured; annotate at least one with input_tensors and output_tensors");
     return report;
   }
-  std::vector<PreparedNode> nodes;
-  for (const auto& node : session.nodes()) {
-    LEAPP_ASSIGN_OR_RETURN(PreparedNode prepared, prepare(*node, log));
-    nodes.push_back(std::move(prepared));
-  }
+  LEAPP_RETURN_IF_ERROR(check_leaks(session));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(session));
   bundle::BundleSpec spec = describe(nodes, session);
-  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder, bundle::StagedFolder::create(session.folder()));
-  LEAPP_RETURN_IF_ERROR(write_models(nodes, spec, folder, log));
-  if (spec.pipeline.initial_values) {
-    LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> values, initial_values(nodes));
-    LEAPP_RETURN_IF_ERROR(folder.write(*spec.pipeline.initial_values, values));
-  }
-  LEAPP_RETURN_IF_ERROR(folder.write(session.name() + ".yaml", bundle::yaml_text(spec)));
-  LEAPP_RETURN_IF_ERROR(folder.commit(bundle::files_of_bundle(session.folder(), session.name())));
-  LEAPP_RETURN_IF_ERROR(log.reopen(session.folder()));
+  spec.pipeline.configs = configs_of(options.graph_configs);
+  LEAPP_RETURN_IF_ERROR(write_bundle(nodes, spec, session, is_dry_run(session, options)));
   report.nodes = validate(nodes, spec, session, options, log);
   if (options.visualize) log.info("visualize: this version draws no picture yet");
   log_statistics(spec, log);

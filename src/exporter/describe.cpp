@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "bundle/safetensors.h"
 #include "capture/hook.h"
@@ -17,11 +18,17 @@
 namespace leapp::exporter {
 namespace {
 
+constexpr std::string_view kConfigVersion = "leapp config version";
+
 bundle::Port port_of(const capture::PortRecord& record) {
   bundle::Port port;
   port.name = record.name;
   port.dtype = to_dtype(record.type.dtype).value_or(DType::kFloat32);
   port.shape.assign(record.type.sizes.begin(), record.type.sizes.end());
+  port.kind = record.semantics.kind;
+  port.element_names = record.semantics.element_names;
+  port.temporal_axis = record.semantics.temporal_axis;
+  port.extra = record.semantics.extra;
   return port;
 }
 
@@ -42,7 +49,7 @@ bundle::SystemInformation system_information(const capture::Session& session) {
   const std::string& python = session.options().python_version;
   const std::string& torch = session.options().torch_version;
   return {{"cuda version", std::nullopt},
-          {"leapp config version", "1.1"},
+          {std::string(kConfigVersion), "1.1"},
           {"leapp version", LEAPP_VERSION},
           {"os", operating_system()},
           {"python version", python.empty() ? std::nullopt : std::optional(python)},
@@ -70,7 +77,21 @@ std::size_t port_count(const bundle::NodePorts& nodes) {
   return count;
 }
 
+bool has_temporal_axis(const std::vector<bundle::Port>& ports) {
+  return std::any_of(ports.begin(), ports.end(), [](const bundle::Port& port) { return port.temporal_axis; });
+}
+
 }  // namespace
+
+void set_config_version(bundle::BundleSpec& spec) {
+  const bool later =
+      !spec.pipeline.configs.empty() || std::any_of(spec.models.begin(), spec.models.end(), [](const bundle::Model& m) {
+        return m.parameters.backend == "pt2" || has_temporal_axis(m.inputs) || has_temporal_axis(m.outputs);
+      });
+  for (auto& [key, value] : spec.system_information) {
+    if (key == kConfigVersion) value = later ? "1.3" : "1.1";
+  }
+}
 
 std::vector<std::size_t> run_order(const std::vector<PreparedNode>& nodes) {
   std::map<std::string, std::size_t> position;
@@ -95,30 +116,56 @@ std::vector<std::size_t> run_order(const std::vector<PreparedNode>& nodes) {
   return order;
 }
 
+namespace {
+
+const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
+  return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
+}
+
+/// "node/port" of an output, as the YAML calls it.
+std::string output_key(const std::vector<PreparedNode>& nodes, const capture::Source& source) {
+  const PreparedNode& node = named(nodes, source.node);
+  const auto& outputs = node.record->outputs;
+  const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                  [&](const capture::PortRecord& output) { return output.name == source.port; });
+  return source.node + "/" + node.output_names.at(static_cast<std::size_t>(found - outputs.begin()));
+}
+
+bundle::Model model_of(const PreparedNode& node) {
+  bundle::Model model;
+  model.name = node.record->name;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    model.inputs.push_back(port_of(node.record->inputs[node.inputs[i]]));
+    model.inputs.back().name = node.input_names[i];
+  }
+  for (std::size_t i = 0; i < node.record->outputs.size(); ++i) {
+    model.outputs.push_back(port_of(node.record->outputs[i]));
+    model.outputs.back().name = node.output_names[i];
+  }
+  return model;
+}
+
+}  // namespace
+
 bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
   bundle::BundleSpec spec;
   std::set<std::string> consumed;
   for (const std::size_t at : run_order(nodes)) {
     const PreparedNode& node = nodes[at];
-    const std::string& name = node.record->name;
-    bundle::Model model;
-    model.name = name;
     std::vector<std::string> external;
-    for (const std::size_t i : node.inputs) {
-      const capture::PortRecord& input = node.record->inputs[i];
-      model.inputs.push_back(port_of(input));
-      if (!input.source) {
-        external.push_back(input.name);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto& source = node.record->inputs[node.inputs[i]].source;
+      if (!source) {
+        external.push_back(node.input_names[i]);
         continue;
       }
-      const std::string from = input.source->node + "/" + input.source->port;
+      const std::string from = output_key(nodes, *source);
       consumed.insert(from);
-      add_edge(input.source->feedback ? spec.pipeline.feedback_flow : spec.pipeline.data_flow, from,
-               name + "/" + input.name);
+      add_edge(source->feedback ? spec.pipeline.feedback_flow : spec.pipeline.data_flow, from,
+               node.record->name + "/" + node.input_names[i]);
     }
-    for (const capture::PortRecord& output : node.record->outputs) model.outputs.push_back(port_of(output));
-    if (!external.empty()) spec.pipeline.inputs.push_back({name, std::move(external)});
-    spec.models.push_back(std::move(model));
+    if (!external.empty()) spec.pipeline.inputs.push_back({node.record->name, std::move(external)});
+    spec.models.push_back(model_of(node));
   }
   for (const bundle::Model& model : spec.models) {
     std::vector<std::string> published;
@@ -139,12 +186,12 @@ Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& n
   std::vector<graph::Constant> values;
   std::vector<bundle::TensorEntry> entries;
   for (const PreparedNode& node : nodes) {
-    for (const std::size_t i : node.inputs) {
-      const capture::PortRecord& input = node.record->inputs[i];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const capture::PortRecord& input = node.record->inputs[node.inputs[i]];
       if (!input.source || !input.source->feedback) continue;
-      values.push_back(to_constant(node.record->samples.front().inputs[i]).value());
-      entries.push_back({node.record->name + "/" + input.name, values.back().type.dtype, values.back().type.shape,
-                         values.back().bytes()});
+      values.push_back(to_constant(node.record->samples.front().inputs[node.inputs[i]]).value());
+      entries.push_back({node.record->name + "/" + node.input_names[i], values.back().type.dtype,
+                         values.back().type.shape, values.back().bytes()});
     }
   }
   return bundle::safetensors_bytes(entries);

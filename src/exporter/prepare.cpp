@@ -5,35 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
-#include "capture/hook.h"
 #include "capture/to_graph.h"
-#include "emit/torchscript/evaluator.h"
-#include "graph/passes/common_subexpressions.h"
-#include "graph/passes/dead_code.h"
-#include "graph/passes/fold_constants.h"
-#include "graph/passes/geometry.h"
-#include "graph/passes/pass_manager.h"
+#include "emit/onnx/emitter.h"
+#include "exporter/expand_composites.h"
+#include "exporter/simplify.h"
 #include "graph/passes/unused_inputs.h"
 #include "graph/text.h"
 
 namespace leapp::exporter {
 namespace {
-
-Status simplify(graph::Graph& graph) {
-  const capture::Suppress quiet;
-  const std::vector<graph::Pass> passes = {
-      {"dead_code", graph::eliminate_dead_code},
-      {"fold_constants", [](graph::Graph& g) { return graph::fold_constants(g, emit::evaluate); }},
-      {"geometry", graph::restore_views},
-      {"common_subexpressions", graph::merge_common_subexpressions},
-      {"dead_code", graph::eliminate_dead_code},
-  };
-  auto changed = graph::run_passes(graph, passes);
-  return changed.ok() ? Status() : changed.status();
-}
 
 std::set<std::size_t> random_outputs(const graph::Graph& graph) {
   std::unordered_set<const graph::Value*> tainted;
@@ -52,13 +36,35 @@ std::set<std::size_t> random_outputs(const graph::Graph& graph) {
   return found;
 }
 
+// State that has one name keeps it in TorchScript and needs two in ONNX.
+void name_ports(PreparedNode& node) {
+  for (const std::size_t i : node.inputs) node.input_names.push_back(node.record->inputs[i].name);
+  for (const capture::PortRecord& output : node.record->outputs) node.output_names.push_back(output.name);
+  if (node.backend.format != "onnx" || node.backend.kind == BackendKind::kGiven) return;
+  const emit::OnnxPortNames names = emit::onnx_port_names(node.graph);
+  node.input_names = names.inputs;
+  node.output_names = names.outputs;
+}
+
 }  // namespace
 
-Result<PreparedNode> prepare(const capture::NodeRecord& node, Logger& log) {
-  LEAPP_ASSIGN_OR_RETURN(graph::Graph graph, capture::to_graph(node));
-  LEAPP_RETURN_IF_ERROR(simplify(graph));
+Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, Logger& log) {
   PreparedNode prepared;
   prepared.record = &node;
+  prepared.backend = std::move(backend);
+  if (prepared.backend.kind == BackendKind::kNone || prepared.backend.kind == BackendKind::kGiven) {
+    prepared.inputs.resize(node.inputs.size());
+    std::iota(prepared.inputs.begin(), prepared.inputs.end(), std::size_t{0});
+    name_ports(prepared);
+    return prepared;
+  }
+  LEAPP_ASSIGN_OR_RETURN(graph::Graph graph, capture::to_graph(node));
+  LEAPP_RETURN_IF_ERROR(simplify(graph));
+  if (prepared.backend.kind == BackendKind::kOnnx) {
+    const auto has_mapping = [](const graph::Node& n) { return emit::is_supported(n.op(), n.overload()); };
+    const auto say = [&log](const std::string& text) { log.debug(text); };
+    LEAPP_RETURN_IF_ERROR(expand_composites(graph, has_mapping, say).status());
+  }
   const std::vector<std::string> dropped = graph::drop_unused_inputs(graph);
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const std::string& name = node.inputs[i].name;
@@ -70,6 +76,7 @@ Result<PreparedNode> prepare(const capture::NodeRecord& node, Logger& log) {
   }
   prepared.random_outputs = random_outputs(graph);
   prepared.graph = std::move(graph);
+  name_ports(prepared);
   log.debug(fmt::format("node '{}':\n{}", node.name, graph::print(prepared.graph, {.elide_large_constants = true})));
   return prepared;
 }

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "capture/session.h"
+#include "exporter/backend.h"
 #include "graph/graph.h"
 
 namespace leapp::exporter {
@@ -16,12 +17,15 @@ namespace leapp::exporter {
 /// A node with the graph that is going to be exported.
 struct PreparedNode {
   const capture::NodeRecord* record = nullptr;
-  graph::Graph graph;
-  std::vector<std::size_t> inputs;       ///< of record->inputs: those that reach an output
+  Backend backend;
+  graph::Graph graph;                    ///< empty when the model is the user's, or when there is none
+  std::vector<std::size_t> inputs;       ///< of record->inputs: those that reach an output; without a graph, all
+  std::vector<std::string> input_names;  ///< of `inputs`, as the model and the YAML call them
+  std::vector<std::string> output_names;
   std::set<std::size_t> random_outputs;  ///< outputs that depend on a random operator
 };
 
 /// Builds the graph, brings it into its final form and says in the log what was left out.
-Result<PreparedNode> prepare(const capture::NodeRecord& node, Logger& log);
+Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, Logger& log);
 
 }  // namespace leapp::exporter

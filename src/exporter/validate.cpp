@@ -2,101 +2,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/validate.h"
 
-#include <ATen/Functions.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
-#include <torch/csrc/jit/serialization/import.h>
+
+#include <exception>
+#include <utility>
 
 #include "capture/hook.h"
-#include "capture/trace.h"
+#include "exporter/validate_runner.h"
 
 namespace leapp::exporter {
 namespace {
 
-std::vector<at::Tensor> run(torch::jit::Module& model, const PreparedNode& node, const capture::Sample& sample) {
-  std::vector<c10::IValue> inputs;
-  for (const std::size_t i : node.inputs) inputs.emplace_back(sample.inputs[i].clone());
-  const c10::IValue result = model.forward(std::move(inputs));
-  if (result.isTensor()) return {result.toTensor()};
-  std::vector<at::Tensor> outputs;
-  for (const c10::IValue& item : result.toTupleRef().elements()) outputs.push_back(item.toTensor());
-  return outputs;
+NodeResult result_of(const PreparedNode& node, const char* status, std::string message) {
+  return {node.record->name, status, 0, static_cast<int>(node.record->outputs.size()), std::move(message)};
 }
 
-// Empty when they agree.
-std::string difference(const at::Tensor& found, const at::Tensor& expected, const Tolerance& tolerance) {
-  if (found.scalar_type() != expected.scalar_type() || found.sizes() != expected.sizes()) {
-    return fmt::format("expected {}, found {}", capture::describe(expected), capture::describe(found));
-  }
-  if (expected.numel() == 0) return "";
-  const at::Tensor a = found.to(at::kDouble);
-  const at::Tensor b = expected.to(at::kDouble);
-  const auto nans = [](const at::Tensor& tensor) { return tensor.isnan().sum().item<std::int64_t>(); };
-  const std::int64_t in_exported = nans(a);
-  const std::int64_t in_source = nans(b);
-  if (in_exported + in_source > 0) {
-    return fmt::format("NaN: {} of {} elements in the exported output, {} in the source", in_exported, a.numel(),
-                       in_source);
-  }
-  const at::Tensor close = at::isclose(a, b, tolerance.rtol, tolerance.atol);
-  if (close.all().item<bool>()) return "";
-  const at::Tensor apart = at::sub(a, b).abs().masked_select(close.logical_not());
-  return fmt::format(
-      "{} of {} elements differ by more than rtol {} and atol {}: max |diff| {}, range of the source "
-      "[{}, {}], of the exported output [{}, {}]",
-      apart.numel(), a.numel(), tolerance.rtol, tolerance.atol, apart.max().item<double>(), b.min().item<double>(),
-      b.max().item<double>(), a.min().item<double>(), a.max().item<double>());
+std::vector<at::Tensor> inputs_of(const PreparedNode& node, const capture::Sample& sample) {
+  std::vector<at::Tensor> inputs;
+  for (const std::size_t i : node.inputs) inputs.push_back(sample.inputs[i]);
+  return inputs;
 }
 
-std::string compare(const std::vector<at::Tensor>& found, const PreparedNode& node, std::size_t at,
-                    const Tolerance& tolerance) {
-  const capture::Sample& sample = node.record->samples[at];
-  if (found.size() != sample.outputs.size()) {
-    return fmt::format("sample {}: expected {} outputs, found {}", at, sample.outputs.size(), found.size());
+ComparedSample compared(const WrittenModel& written, std::size_t number, const Tolerance& tolerance) {
+  ComparedSample sample{written.node->record->name, {}, number, tolerance};
+  for (std::size_t i = 0; i < written.node->record->outputs.size(); ++i) {
+    const bool random = written.node->random_outputs.contains(i);
+    sample.outputs.push_back(random ? "" : written.node->record->outputs[i].name);
   }
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (node.random_outputs.contains(i)) continue;
-    const std::string text = difference(found[i], sample.outputs[i], tolerance);
-    if (!text.empty()) {
-      return fmt::format("{}/{}, sample {}: {}", node.record->name, node.record->outputs[i].name, at, text);
+  return sample;
+}
+
+NodeResult run_samples(const WrittenModel& written, ModelRunner& runner, const Tolerance& tolerance, Logger& log) {
+  const PreparedNode& node = *written.node;
+  NodeResult result = result_of(node, "passed", "");
+  for (std::size_t i = 0; i < node.record->samples.size(); ++i) {
+    const capture::Sample& sample = node.record->samples[i];
+    auto outputs = runner.run(inputs_of(node, sample));
+    if (!outputs.ok()) {
+      result.status = "errored";
+      result.message = fmt::format("sample {}: {}", i, outputs.status().message());
+      return result;
     }
+    const Comparison comparison = compare(outputs.value(), sample.outputs, compared(written, i, tolerance));
+    for (const std::string& warning : comparison.warnings) log.warning(warning);
+    if (!comparison.problem.empty()) {
+      result.status = "failed";
+      result.message = comparison.problem;
+      if (i > 0) {
+        result.message += ". Earlier samples agree: something that changes from call to call is baked into the model";
+      }
+      return result;
+    }
+    ++result.samples;
   }
-  return "";
+  if (!node.random_outputs.empty()) {
+    result.message = fmt::format("{} of {} outputs depend on random operators and were not compared",
+                                 node.random_outputs.size(), node.record->outputs.size());
+  }
+  return result;
+}
+
+NodeResult skipped(const PreparedNode& node, const std::string& why, Logger& log) {
+  log.warning(fmt::format("{}: the exported model was not run: {}", node.record->name, why));
+  return result_of(node, "skipped", why);
+}
+
+NodeResult validate_checked(const WrittenModel& written, const Tolerance& tolerance, Logger& log) {
+  const std::string backend = written.model->parameters.backend.value_or("");
+  if (backend != "jit" && backend != "onnx") {
+    return skipped(*written.node, fmt::format("nothing here runs '{}' models", backend), log);
+  }
+  auto runner = backend == "jit" ? open_torchscript_runner(written) : open_onnx_runner(written);
+  if (!runner.ok() && runner.status().code() == StatusCode::kNotFound) {
+    return skipped(*written.node, runner.status().message(), log);
+  }
+  if (!runner.ok()) return result_of(*written.node, "errored", runner.status().message());
+  return run_samples(written, *runner.value(), tolerance, log);
 }
 
 }  // namespace
 
-NodeResult validate_torchscript(const PreparedNode& node, const std::filesystem::path& file,
-                                const Tolerance& tolerance) {
-  NodeResult result{node.record->name, "passed", 0, static_cast<int>(node.record->outputs.size()), ""};
+NodeResult validate_model(const WrittenModel& written, const Tolerance& tolerance, Logger& log) {
   try {
     const capture::Suppress quiet;
-    torch::jit::Module model = torch::jit::load(file.string());
-    model.eval();
-    // A model runs a few times only: not worth specialising it.
-    const torch::jit::GraphOptimizerEnabledGuard no_optimisation(false);
-    for (std::size_t i = 0; i < node.record->samples.size(); ++i) {
-      const std::string problem = compare(run(model, node, node.record->samples[i]), node, i, tolerance);
-      if (!problem.empty()) {
-        result.status = "failed";
-        result.message = problem;
-        if (i > 0) {
-          result.message += ". Earlier samples agree: something that changes from call to call is baked into the model";
-        }
-        return result;
-      }
-      ++result.samples;
-    }
-    if (!node.random_outputs.empty()) {
-      result.message = fmt::format("{} of {} outputs depend on random operators and were not compared",
-                                   node.random_outputs.size(), node.record->outputs.size());
-    }
+    return validate_checked(written, tolerance, log);
   } catch (const std::exception& failure) {
-    result.status = "errored";
-    result.message = failure.what();
+    return result_of(*written.node, "errored", failure.what());
   }
-  return result;
 }
 
 }  // namespace leapp::exporter

@@ -5,17 +5,22 @@
 #include <filesystem>
 
 #include "exporter/prepare.h"
+#include "exporter/validate_compare.h"
+#include "leapp/bundle/spec.h"
 #include "leapp/capture.h"
 
 namespace leapp::exporter {
 
-struct Tolerance {
-  double rtol = 1e-3;
-  double atol = 1e-5;
+/// One node and the model that was written for it.
+struct WrittenModel {
+  const PreparedNode* node = nullptr;
+  const bundle::Model* model = nullptr;  ///< what the YAML says of it; its ports are in the order of the node's
+  std::filesystem::path file;
 };
 
-/// Loads the TorchScript file as written and feeds it every sample of the node. Never throws.
-NodeResult validate_torchscript(const PreparedNode& node, const std::filesystem::path& file,
-                                const Tolerance& tolerance);
+/// Loads the file as written, with what will run it later (torch for "jit", ONNX Runtime for "onnx"), and feeds it
+/// every sample of the node. "skipped", with the reason and a warning in the log, for what nothing here can run. Never
+/// throws.
+NodeResult validate_model(const WrittenModel& written, const Tolerance& tolerance, Logger& log);
 
 }  // namespace leapp::exporter

@@ -41,15 +41,15 @@ LAYERS: dict[str, Layer] = {
     "draw": Layer(("base", "bundle"), ("fmt", "graphviz")),
     "engine": Layer(("base", "bundle"), ("fmt",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
-    "engine/torch": Layer(("base", "bundle", "engine"), ("fmt", "torch")),
-    "runtime": Layer(("base", "bundle", "engine"), ("fmt",)),
+    "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
+    "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto"), ("fmt",)),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (
             *("base", "graph", "bundle", "torch_types", "capture", "capture.h"),
-            *("emit", "emit/torchscript", "emit/onnx", "draw", "engine", "runtime"),
+            *("emit", "emit/torchscript", "emit/onnx", "draw", "engine", "engine/ort", "runtime"),
         ),
-        ("fmt", "torch"),
+        ("fmt", "json", "torch"),
     ),
     "cli": Layer(("base", "bundle", "draw", "engine", "runtime"), ("fmt", "cli11")),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.

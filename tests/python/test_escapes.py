@@ -104,16 +104,6 @@ def all_close(x: Tensor) -> Tensor:
     return x * 2
 
 
-def to_numpy(x: Tensor) -> Tensor:
-    x.numpy()  # here
-    return x * 2
-
-
-def numpy_of_detached(x: Tensor) -> Tensor:
-    x.detach().cpu().numpy()  # here
-    return x * 2
-
-
 def length_of_nonzero(x: Tensor) -> Tensor:
     len(x.nonzero())  # here
     return x * 2
@@ -152,8 +142,6 @@ ESCAPES = [
     print_vector,
     equal,
     all_close,
-    to_numpy,
-    numpy_of_detached,
     length_of_nonzero,
     length_of_selection,
     max_of_python,

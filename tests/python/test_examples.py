@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import torch
+import yaml
 from leapp import _capture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +21,46 @@ def run(*command: str | Path) -> list[str]:
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
+
+
+def test_getting_started_in_cpp_prints_the_same_numbers(tmp_path: Path) -> None:
+    steps = run(sys.executable, ROOT / "examples" / "getting_started.py", tmp_path)
+    assert len({line.split("=")[1] for line in steps}) == 3
+    assert run(BUILT / "getting_started", tmp_path / "getting_started") == steps
+
+
+def test_complete_pipeline_in_cpp_writes_the_same_bundle(tmp_path: Path) -> None:
+    printed = run(sys.executable, ROOT / "examples" / "complete_pipeline.py", tmp_path / "python")
+    assert printed[0].startswith("class")
+    assert run(BUILT / "complete_pipeline", tmp_path / "cpp") == printed
+    folders = [tmp_path / "python" / "complete_pipeline", tmp_path / "cpp" / "complete_pipeline"]
+    texts = [(folder / "complete_pipeline.yaml").read_text() for folder in folders]
+    first, second = (text.partition("system information:")[0] for text in texts)
+    assert "preprocess/normalized: [inference/features]" in first
+    # The models differ in one thing, the lines of the Python program they carry for error messages.
+    assert re.sub(r"(md5|sha256)sum: .*", "", first) == re.sub(r"(md5|sha256)sum: .*", "", second)
+    for node in ("preprocess", "inference", "postprocess"):
+        python, cpp = (torch.jit.load(str(folder / f"{node}.pt")) for folder in folders)
+        assert python.code == cpp.code
+        assert list(python.state_dict()) == list(cpp.state_dict())
+        x = torch.linspace(-1.0, 1.0, 10 if node != "postprocess" else 5).unsqueeze(0)
+        assert torch.equal(python(x), cpp(x))
+
+
+def test_semantics_are_in_the_yaml(tmp_path: Path) -> None:
+    ports = yaml.safe_load("\n".join(run(sys.executable, ROOT / "examples" / "semantics.py", tmp_path)))
+    joints = ["hip", "knee", "ankle"]
+    assert ports["pipeline"]["configs"] == {"frequency": 50.0}
+    q, history = ports["models"]["policy"]["inputs"]
+    assert (q["kind"], q["element_names"]) == ("state/joint/position", [joints])
+    assert (history["element_names"], history["temporal_period_ms"]) == (["__temporal_axis__", joints], 20.0)
+    target, gain = ports["models"]["policy"]["outputs"]
+    assert (target["kind"], target["unit"], gain["kind"]) == ("target/joint/position", "rad", "kp")
+    assert torch.jit.load(str(tmp_path / "semantics/policy.pt"))(torch.ones(3), torch.zeros(5, 3))[1].tolist() == [
+        20,
+        20,
+        10,
+    ]
 
 
 def test_recurrent_policy_in_cpp_prints_the_same_numbers(tmp_path: Path) -> None:

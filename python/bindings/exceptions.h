@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Status as the Python exception it stands for.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <utility>
+
+#include "leapp/base/status.h"
+
+namespace leapp::python {
+
+/// Raises the exception of the status' code, or the one named `type` in leapp.errors.
+[[noreturn]] void raise(const Status& status, const char* type = nullptr);
+
+/// Raises a LeappTypeError, with the user's line.
+[[noreturn]] void raise_type_error(const std::string& message);
+
+/// The name of a value's type, for messages.
+std::string type_text(nanobind::handle value);
+
+inline void check(const Status& status) {
+  if (!status.ok()) raise(status);
+}
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result.ok()) raise(result.status());
+  return std::move(result).value();
+}
+
+/// Runs without Python's lock: whoever holds ours may be waiting for it.
+template <typename Call>
+auto unlocked(Call call) {
+  const nanobind::gil_scoped_release others_may_run;
+  return call();
+}
+
+}  // namespace leapp::python

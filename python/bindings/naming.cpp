@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "naming.h"
+
+#include <Python.h>
+#include <frameobject.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "capture/session.h"
+#include "capture/source_location.h"
+#include "exceptions.h"
+#include "tensor_caster.h"
+
+namespace nb = nanobind;
+
+namespace leapp::python {
+namespace {
+
+// Guarded by Python's lock. Never destroyed: it holds Python objects, which may not outlive Python.
+struct Namers {
+  PyObject* call_code = nullptr;  // of the function through which torch calls every module
+  nb::object name_module;
+  nb::object find_holder;
+  std::unordered_set<PyObject*> known;  // modules that have been named; kept alive by whoever named them
+};
+
+Namers& namers() {
+  static auto* held = new Namers();
+  return *held;
+}
+
+nb::object owner_of(PyFrameObject* frame) {
+  const nb::object locals = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_locals"));
+  return locals.is_valid() ? nb::steal(PyMapping_GetItemString(locals.ptr(), "self")) : nb::object();
+}
+
+/// The outermost module that is being called on this thread.
+nb::object called_module() {
+  nb::object found;
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    if (reinterpret_cast<PyObject*>(code) == namers().call_code) found = owner_of(frame);
+    Py_DECREF(code);
+    PyFrameObject* outer = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  PyErr_Clear();
+  return found;
+}
+
+bool name_modules() {
+  if (!Py_IsInitialized()) return false;
+  const nb::gil_scoped_acquire python;
+  Namers& held = namers();
+  if (!held.call_code) return false;
+  const nb::object module = called_module();
+  if (!module.is_valid() || !held.known.insert(module.ptr()).second) return false;
+  try {
+    held.name_module(module);
+    return true;
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("naming the parameters of a module");
+    return false;
+  }
+}
+
+std::string holder_of(const at::Tensor& tensor) {
+  if (!Py_IsInitialized()) return "";
+  const nb::gil_scoped_acquire python;
+  if (!namers().find_holder.is_valid()) return "";
+  try {
+    return nb::cast<std::string>(namers().find_holder(nb::cast(tensor)));
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("looking for the name of a tensor");
+    return "";
+  }
+}
+
+void install_namers(nb::object call_code, nb::object name_module, nb::object find_holder) {
+  Namers& held = namers();
+  held.call_code = call_code.release().ptr();  // code objects are never freed while torch is loaded
+  held.name_module = std::move(name_module);
+  held.find_holder = std::move(find_holder);
+  capture::set_module_namer(name_modules);
+  capture::set_holder_namer(holder_of);
+}
+
+/// A getter that may be called, copied and dropped without Python's lock.
+std::function<at::Tensor()> unlocked_getter(nb::object get) {
+  const std::shared_ptr<nb::object> held(new nb::object(std::move(get)), [](nb::object* object) {
+    if (!Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire python;
+    delete object;
+  });
+  return [held]() -> at::Tensor {
+    const nb::gil_scoped_acquire python;
+    try {
+      const nb::object tensor = (*held)();
+      return tensor.is_none() ? at::Tensor() : nb::cast<at::Tensor>(tensor);
+    } catch (nb::python_error& failure) {
+      failure.discard_as_unraisable("reading a buffer of a module");
+      return {};
+    }
+  };
+}
+
+void watch(std::vector<std::pair<std::string, nb::object>> buffers) {
+  const auto session = capture::current_session();
+  if (!session || session->stopped()) return;
+  std::vector<annotate::Buffer> watched;
+  for (auto& [name, get] : buffers) watched.push_back({name, unlocked_getter(std::move(get))});
+  unlocked([&] { session->watch(watched); });
+}
+
+}  // namespace
+
+void bind_naming(nb::module_& m) {
+  m.def("install_namers", &install_namers, nb::arg("call_code"), nb::arg("name_module"), nb::arg("find_holder"));
+  m.def("forget_modules", [] { namers().known.clear(); });
+  m.def("watch", &watch, nb::arg("buffers"));
+}
+
+}  // namespace leapp::python

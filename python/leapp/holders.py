@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of tensors: parameters by the module that is called, state by the attribute or variable that holds it."""
+
+from __future__ import annotations
+
+import collections
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType, ModuleType
+from typing import Any
+
+import torch
+
+from leapp import _capture
+
+_CONTAINERS = (list, tuple, collections.deque)
+
+_named: dict[int, torch.nn.Module] = {}  # by id: the reference keeps it from being reused
+
+
+def install() -> None:
+    _capture.install_namers(torch.nn.Module._call_impl.__code__, name_module, holder_name)
+
+
+def forget() -> None:
+    _named.clear()
+    _capture.forget_modules()
+
+
+def name_module(module: torch.nn.Module) -> None:
+    """Give the parameters of the outermost module that is called their names, and watch its buffers."""
+    seen = set()
+    buffers = []
+    for path, inner in module.named_modules():
+        _named[id(inner)] = inner
+        prefix = f"{path}." if path else ""
+        for members, is_parameter in ((inner._parameters, True), (inner._buffers, False)):
+            for name, tensor in members.items():
+                if tensor is None or id(tensor) in seen:  # the first name of a shared tensor counts
+                    continue
+                seen.add(id(tensor))
+                _capture.name_tensor(tensor, prefix + name, is_parameter)
+                if not is_parameter:
+                    buffers.append((prefix + name, _getter(inner, name)))
+    if buffers:
+        _capture.watch(buffers)
+
+
+def _getter(module: torch.nn.Module, name: str) -> Callable[[], torch.Tensor | None]:
+    return lambda: getattr(module, name, None)
+
+
+def holder_name(tensor: torch.Tensor) -> str:
+    """``hidden`` for ``self.hidden``, ``hidden_0`` for a part of it, or nothing."""
+    frames = list(_user_frames())
+    for owner in _owners(frames):
+        if name := _name_in(vars(owner), tensor):
+            return name
+        if isinstance(owner, torch.nn.Module) and (name := _name_in(owner._buffers, tensor)):
+            return name
+    for frame in frames:
+        if name := _name_in(frame.f_locals, tensor) or _name_in(frame.f_globals, tensor):
+            return name
+    return _attribute_anywhere(tensor)
+
+
+def _user_frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").split(".")[0] not in ("leapp", "torch"):
+            yield frame
+        frame = frame.f_back
+
+
+def _owners(frames: list[FrameType]) -> Iterator[Any]:
+    """Objects whose attributes the program is likely to keep state in: those at hand first."""
+    for frame in frames:
+        for value in list(frame.f_locals.values()):
+            if hasattr(value, "__dict__") and not isinstance(value, (ModuleType, type, torch.Tensor)):
+                yield value
+                if isinstance(value, torch.nn.Module):
+                    yield from value.modules()
+    yield from list(_named.values())
+
+
+def _name_in(names: dict[str, Any], tensor: torch.Tensor) -> str:
+    for key, item in list(names.items()):
+        if item is tensor:
+            return key
+        if isinstance(item, _CONTAINERS):
+            for i, part in enumerate(item):
+                if part is tensor:
+                    return f"{key}_{i}"
+    return ""
+
+
+def _attribute_anywhere(tensor: torch.Tensor) -> str:
+    """Of any object there is. Looks at everything Python keeps: some 50 ms."""
+    for referrer in gc.get_referrers(tensor):
+        if isinstance(referrer, (FrameType, ModuleType, type)):
+            continue
+        names = getattr(referrer, "__dict__", None)
+        if isinstance(names, dict) and (name := _name_in(names, tensor)):
+            return name
+        if isinstance(referrer, dict) and any(
+            getattr(owner, "__dict__", None) is referrer and not isinstance(owner, ModuleType)
+            for owner in gc.get_referrers(referrer)
+        ):
+            return _name_in(referrer, tensor)
+    return ""

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""The decorator that makes a function a node."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from leapp._native import capture
+from leapp.errors import LeappRuntimeError, LeappTypeError, LeappValueError
+from leapp.lending import Lending
+from leapp.return_names import return_names
+
+__all__ = ["method"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_running = threading.local()  # .nodes: those whose functions are running on this thread
+
+
+def method(
+    node_name: str | None = None, export_with: str | None = None, backend_params: dict[str, Any] | None = None
+) -> Callable[[F], F]:
+    """Make a function or method a node: arguments are its inputs, what it returns its outputs.
+
+    Inputs have the names of the parameters (``rest_0`` for ``*rest``, the keys of ``**kw``); arguments without tensors
+    stay Python values, and so do defaults. An output has the name of the variable in the return statement, or of the
+    field of a named tuple, else ``output1``, ``output2``... ``node_name`` is the function's name if not given. When not
+    started, the function simply runs.
+
+    >>> @annotate.method(export_with="jit")
+    ... def normalise(raw):
+    ...     features = (raw - raw.mean()) / (raw.std() + 1e-6)
+    ...     return features
+    """
+    if callable(node_name):
+        raise LeappTypeError("method: write @annotate.method(), with parentheses")
+    for name, value in (("node_name", node_name), ("export_with", export_with)):
+        if value is not None and not isinstance(value, str):
+            raise LeappTypeError(f"method: {name} must be a string, found {type(value).__name__}")
+    if backend_params is not None and not isinstance(backend_params, dict):
+        raise LeappTypeError(f"method: backend_params must be a dict, found {type(backend_params).__name__}")
+    options = {"export_with": export_with, "backend_params": backend_params}
+
+    def decorate(function: F) -> F:
+        if isinstance(function, (classmethod, staticmethod)):  # the decorators stand in the other order
+            return cast(F, type(function)(decorate(function.__func__)))
+        _check_function(function)
+        node = _Node(node_name or _name_of(function), function, options)
+
+        @functools.wraps(function)
+        def annotated(*args: Any, **kwargs: Any) -> Any:
+            if not capture.is_active():
+                return function(*args, **kwargs)
+            return node(args, kwargs)
+
+        return cast(F, annotated)
+
+    return decorate
+
+
+def _check_function(function: Any) -> None:
+    if not callable(function):
+        raise LeappTypeError(f"method: expected a function, found {type(function).__name__}")
+    kinds = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    if any(kind(function) for kind in kinds):
+        raise LeappTypeError(
+            f"method: '{_name_of(function)}' is a generator or a coroutine; a node is a function that returns tensors"
+        )
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+def _any_signature(*args: Any, **kwargs: Any) -> None:
+    """What is taken for the signature of functions that have none."""
+
+
+class _Node:
+    """A function that is called as a node."""
+
+    def __init__(self, name: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._name = name
+        self._function = function
+        self._options = options
+        try:
+            self._signature = inspect.signature(function)
+        except ValueError:
+            self._signature = inspect.signature(_any_signature)
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError:
+            return self._function(*args, **kwargs)  # says it better
+        nodes: list[str] = _running.__dict__.setdefault("nodes", [])
+        if nodes:
+            raise LeappRuntimeError(
+                f"node '{self._name}': the annotated function was called inside node '{nodes[-1]}', whose function is "
+                "still running; a node cannot contain another. Annotate only one of the two"
+            )
+        lending = self._open(bound)
+        nodes.append(self._name)
+        try:
+            result = self._function(*bound.args, **bound.kwargs)
+            lending.give_back()
+            return self._close(result)
+        except BaseException:
+            capture.abandon(self._name)
+            raise
+        finally:
+            nodes.pop()
+
+    def _open(self, bound: inspect.BoundArguments) -> Lending:
+        """Announces the arguments that hold tensors, and puts what comes back in their places."""
+        if capture.is_open(self._name):
+            raise LeappRuntimeError(
+                f"node '{self._name}' is open already; close it with output_tensors before the annotated function runs"
+            )
+        places = list(self._places(bound))
+        inputs = [value for _, value, _ in places]
+        names = [name for name, _, _ in places]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise LeappValueError(f"node '{self._name}': two arguments give the input '{twice}'; rename a parameter")
+        values = capture.input_tensors(self._name, dict(zip(names, inputs, strict=True)), quiet=True)
+        lending = Lending()
+        for (_, given, put), value in zip(places, (values,) if len(places) == 1 else values, strict=True):
+            lending.lend(given, value)
+            put(value)
+        return lending
+
+    def _places(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Callable[[Any], None]]]:
+        """Name, value and setter of each argument that holds a tensor."""
+        found: list[tuple[str, Any, Callable[[Any], None]]] = []
+        for name, value in list(bound.arguments.items()):
+            kind = self._signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                rest = bound.arguments[name] = list(value)
+                found += [(f"{name}_{i}", item, functools.partial(rest.__setitem__, i)) for i, item in enumerate(value)]
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                keywords = bound.arguments[name] = dict(value)
+                found += [(key, item, functools.partial(keywords.__setitem__, key)) for key, item in value.items()]
+            else:
+                found.append((name, value, functools.partial(bound.arguments.__setitem__, name)))
+        return [place for place in found if capture.holds_tensor(place[1])]
+
+    def _close(self, result: Any) -> Any:
+        if result is None or not capture.holds_tensor(result):
+            found = "None" if result is None else type(result).__name__
+            raise LeappTypeError(
+                f"node '{self._name}': the annotated function must return tensors, alone or in tuples, lists and "
+                f"dicts, found {found}"
+            )
+        outputs = self._outputs(result)
+        values = capture.output_tensors(self._name, outputs, **self._options)
+        values = (values,) if len(outputs) == 1 else values
+        if len(outputs) == 1 and not isinstance(result, tuple):
+            return values[0]
+        unchanged = all(before is after for before, after in zip(result, values, strict=True))
+        if unchanged:
+            return result
+        return type(result)._make(values) if hasattr(result, "_make") else tuple(values)
+
+    def _outputs(self, result: Any) -> dict[str, Any]:
+        """A tuple is several outputs; anything else is one, maybe nested."""
+        if not isinstance(result, tuple):
+            return {return_names(self._function, None)[0] or "output1": result}
+        fields = getattr(type(result), "_fields", None)
+        names = list(fields) if fields is not None else return_names(self._function, len(result))
+        outputs: dict[str, Any] = {}
+        for i, value in enumerate(result):
+            name = names[i]
+            outputs[f"output{i + 1}" if name is None or name in outputs else name] = value
+        return outputs

@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are replaced from start to stop: the caller's (`patching=`), and those between torch and NumPy."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from leapp import _capture
+from leapp.errors import LeappTypeError, LeappValueError
+
+__all__ = ["FunctionPatch", "install_patches", "remove_patches"]
+
+_undo: list[Callable[[], None]] = []
+
+
+@dataclass(frozen=True)
+class FunctionPatch:
+    """Replace a function while capture is on. `module`: a module, a class, any object, or a module's dotted name.
+
+    >>> leapp.start("walk", patching=[leapp.FunctionPatch("envs.noise", "sample", torch.zeros_like)])
+    """
+
+    module: Any
+    function_name: str
+    replacement: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.function_name, str):
+            raise LeappTypeError(
+                f"FunctionPatch: function_name must be a string, found {type(self.function_name).__name__}"
+            )
+        if not callable(self.replacement):
+            raise LeappTypeError(
+                f"FunctionPatch: the replacement of '{self.function_name}' must be callable, "
+                f"found {type(self.replacement).__name__}"
+            )
+
+
+def check_patches(patches: Any) -> list[tuple[Any, FunctionPatch]]:
+    """The owner of each function and its patch. Nothing is changed yet."""
+    if not isinstance(patches, (list, tuple)):
+        raise LeappTypeError(f"patching must be a list of FunctionPatch, found {type(patches).__name__}")
+    return [(_owner(patch), patch) for patch in patches]
+
+
+def install_patches(patches: Sequence[FunctionPatch] | None) -> None:
+    """Put the patches in force, all or none."""
+    for owner, patch in check_patches(patches or []):
+        replace(owner, patch.function_name, patch.replacement)
+
+
+def remove_patches() -> None:
+    """Undo them, the last one first. May be called at any time."""
+    while _undo:
+        _undo.pop()()
+
+
+def replace(owner: Any, name: str, replacement: Any) -> None:
+    """Until remove_patches."""
+    members = vars(owner) if hasattr(owner, "__dict__") else {}
+    inherited = name not in members
+    # As it is kept, not as it is read: a staticmethod must stay one.
+    original = getattr(owner, name) if inherited else members[name]
+    setattr(owner, name, replacement)
+    _undo.append(
+        functools.partial(delattr, owner, name) if inherited else functools.partial(setattr, owner, name, original)
+    )
+
+
+def _owner(patch: Any) -> Any:
+    if not isinstance(patch, FunctionPatch):
+        raise LeappTypeError(f"patching: expected a FunctionPatch, found {type(patch).__name__}")
+    owner = patch.module
+    if isinstance(owner, str):
+        try:
+            owner = importlib.import_module(owner)
+        except ImportError as error:
+            raise LeappValueError(f"patching: there is no module '{patch.module}': {error}") from error
+    if not callable(getattr(owner, patch.function_name, None)):
+        named = patch.module if isinstance(patch.module, str) else getattr(owner, "__name__", type(owner).__name__)
+        raise LeappValueError(f"patching: '{named}' has no function '{patch.function_name}'")
+    return owner
+
+
+# ---- Between torch and NumPy --------------------------------------------------------------------------------------
+
+
+def install_interop() -> None:
+    """Conversions that keep the trace. Where NumPy is not loaded there is nothing to convert."""
+    if "numpy" not in sys.modules:
+        return
+    _wrap(torch.Tensor, "numpy", _tensor_to_array)
+    for name, make in (("from_numpy", _from_numpy), ("as_tensor", _as_tensor), ("tensor", _tensor)):
+        _wrap(torch, name, make)
+    numpy = sys.modules["numpy"]
+    for name in ("asarray", "asanyarray", "ascontiguousarray", "array"):
+        _wrap(numpy, name, functools.partial(_array, name))
+
+
+def _wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    original = getattr(owner, name)
+    replace(owner, name, functools.wraps(original)(make(original)))
+
+
+def _tensor_to_array(original: Any) -> Any:
+    def numpy(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if not _capture.is_live(self):
+            return original(self, *args, **kwargs)
+        from leapp import arrays
+
+        array = original(self, *args, **kwargs)
+        if array.ctypes.data == self.data_ptr() and not self.is_conj() and not self.is_neg():
+            return arrays.live_view(array, self.detach())
+        _capture.note_escape(self, "Tensor.numpy")
+        return array
+
+    return numpy
+
+
+def _live_arrays(value: Any) -> bool:
+    """Whether any is in it; cheap for what programs usually convert."""
+    if isinstance(value, (list, tuple)):
+        return any(_live_arrays(inner) for inner in value)
+    arrays = sys.modules.get("leapp.arrays")  # not loaded: there is none
+    return arrays is not None and isinstance(value, arrays.LiveArray)
+
+
+def _from_numpy(original: Any) -> Any:
+    def from_numpy(array: Any) -> torch.Tensor:
+        if not _live_arrays(array):
+            return original(array)
+        from leapp import arrays
+
+        return arrays.tensor_of(array)
+
+    return from_numpy
+
+
+def _as_tensor(original: Any) -> Any:
+    def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
+        if not _live_arrays(data):
+            return original(data, dtype=dtype, device=device)
+        return _stacked(data).to(dtype=dtype, device=device)
+
+    return as_tensor
+
+
+def _tensor(original: Any) -> Any:
+    def tensor(data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if not _live_arrays(data):
+            return original(data, *args, **kwargs)
+        kwargs.pop("pin_memory", None)
+        requires_grad = kwargs.pop("requires_grad", False)
+        return _stacked(data).to(*args, **kwargs, copy=True).requires_grad_(requires_grad)
+
+    return tensor
+
+
+def _stacked(data: Any) -> torch.Tensor:
+    from leapp import array_arguments, arrays
+
+    return arrays.tensor_of(array_arguments.stacked(data))
+
+
+def _array(name: str, original: Any) -> Any:
+    copies = name == "array"
+
+    def convert(value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(value, torch.Tensor) and _capture.is_live(value):
+            value = value.numpy()
+        if args or not _live_arrays(value) or not _capture.is_active():
+            return original(value, dtype, *args, **kwargs)
+        from leapp import array_arguments
+
+        array: Any = array_arguments.stacked(value)
+        fresh = array is not value
+        copy, minimum = kwargs.get("copy", copies), kwargs.get("ndmin", 0)
+        if dtype is not None and array.dtype != dtype:
+            array, fresh = array.astype(dtype), True
+        if name == "ascontiguousarray" and not array.flags.c_contiguous:
+            array, fresh = array.copy(), True
+        if copy and not fresh:
+            array = array.copy()
+        array._scalar = False
+        return array.reshape((1,) * (minimum - array.ndim) + array.shape) if array.ndim < minimum else array
+
+    return convert

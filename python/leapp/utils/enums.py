@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""The same as in the leapp package."""
+
+from leapp.kinds import InputKindEnum, OutputKindEnum
+
+__all__ = ["InputKindEnum", "OutputKindEnum"]

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace leapp::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Known {
+  std::string_view name;
+  std::string_view format;
+  BackendKind kind;
+};
+
+constexpr std::array<Known, 7> kBackends = {{{"jit", "jit", BackendKind::kTorchScript},
+                                             {"jit-script", "jit", BackendKind::kTorchScript},
+                                             {"jit-trace", "jit", BackendKind::kTorchScript},
+                                             {"onnx", "onnx", BackendKind::kOnnx},
+                                             {"onnx-dynamo", "onnx", BackendKind::kPytorch},
+                                             {"onnx-torchscript", "onnx", BackendKind::kPytorch},
+                                             {"pt2", "pt2", BackendKind::kPytorch}}};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFormats = {
+    {{".pt", "jit"}, {".onnx", "onnx"}, {".pt2", "pt2"}}};
+
+constexpr std::int64_t kOldestOpset = 13;
+constexpr std::int64_t kNewestOpset = 23;
+constexpr std::int64_t kOldestIr = 3;
+constexpr std::int64_t kNewestIr = 13;
+
+const char* type_name(const bundle::YamlValue& value) {
+  constexpr std::array<const char*, 7> kNames = {"None", "bool", "int", "float", "str", "list", "dict"};
+  return kNames.at(value.data.index());
+}
+
+/// Reads the parameters one after the other and knows which keys there are.
+class Reader {
+ public:
+  Reader(std::string where, const bundle::YamlMap& params) : where_(std::move(where)), params_(params) {}
+
+  template <typename T>
+  void take(const char* key, const char* expected, const std::function<void(const T&)>& use) {
+    known_.push_back(key);
+    const auto* value = find(key);
+    if (!value || !status_.ok()) return;
+    if (const T* typed = std::get_if<T>(&value->data)) return use(*typed);
+    status_ = wrong_type(
+        fmt::format("{}: backend_params['{}'] must be {}, found {}", where_, key, expected, type_name(*value)));
+  }
+
+  void take_range(const char* key, std::int64_t low, std::int64_t high, const std::function<void(std::int64_t)>& use) {
+    take<std::int64_t>(key, "an int", [&](std::int64_t value) {
+      if (value >= low && value <= high) return use(value);
+      status_ = invalid_argument(
+          fmt::format("{}: backend_params['{}'] must be from {} to {}, found {}", where_, key, low, high, value));
+    });
+  }
+
+  Status finish() const {
+    LEAPP_RETURN_IF_ERROR(status_);
+    for (const auto& [key, value] : params_) {
+      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+      return invalid_argument(fmt::format("{}: backend_params has no '{}'; known: {}", where_, key,
+                                          known_.empty() ? "none" : join(known_, ", ")));
+    }
+    return {};
+  }
+
+ private:
+  const bundle::YamlValue* find(std::string_view key) const {
+    const auto found =
+        std::find_if(params_.begin(), params_.end(), [&](const auto& entry) { return entry.first == key; });
+    return found == params_.end() ? nullptr : &found->second;
+  }
+
+  std::string where_;
+  const bundle::YamlMap& params_;
+  std::vector<std::string_view> known_;
+  Status status_;
+};
+
+Status use_model(const std::string& node, const std::string& path, Backend& backend) {
+  const std::string suffix = fs::path(path).extension().string();
+  const auto* format = std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& f) { return f.first == suffix; });
+  if (format == kFormats.end()) {
+    return invalid_argument(
+        fmt::format("node '{}': model_path must end in .pt, .onnx or .pt2, found '{}'", node, path));
+  }
+  std::error_code failure;
+  if (!fs::is_regular_file(path, failure)) {
+    return invalid_argument(fmt::format("node '{}': model_path '{}' is not a file", node, path));
+  }
+  backend.kind = BackendKind::kGiven;
+  backend.format = format->second;
+  backend.model_path = path;
+  return {};
+}
+
+Result<Backend> parse_given(const std::string& node, const bundle::YamlMap& params) {
+  Backend backend;
+  std::string path;
+  Reader reader(fmt::format("node '{}' (export_with=None)", node), params);
+  reader.take<std::string>("model_path", "a str", [&](const std::string& value) { path = value; });
+  reader.take<bool>("copy_original_model", "a bool", [&](bool value) { backend.copy_original_model = value; });
+  LEAPP_RETURN_IF_ERROR(reader.finish());
+  const bool named = std::any_of(params.begin(), params.end(), [](const auto& p) { return p.first == "model_path"; });
+  if (named) LEAPP_RETURN_IF_ERROR(use_model(node, path, backend));
+  return backend;
+}
+
+}  // namespace
+
+std::string Backend::suffix() const {
+  const auto* found = std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& f) { return f.second == format; });
+  return found == kFormats.end() ? "" : std::string(found->first);
+}
+
+Result<Backend> parse_backend(const std::string& node, const OutputOptions& options) {
+  if (!options.export_with) return parse_given(node, options.backend_params);
+  const auto* known =
+      std::find_if(kBackends.begin(), kBackends.end(), [&](const Known& b) { return b.name == *options.export_with; });
+  if (known == kBackends.end()) {
+    std::vector<std::string_view> names;
+    for (const Known& item : kBackends) names.push_back(item.name);
+    return invalid_argument(fmt::format("node '{}': export_with='{}' is not a backend; known: {}, or None", node,
+                                        *options.export_with, join(names, ", ")));
+  }
+  Backend backend;
+  backend.kind = known->kind;
+  backend.name = known->name;
+  backend.format = known->format;
+  Reader reader(fmt::format("node '{}' (export_with='{}')", node, backend.name), options.backend_params);
+  if (backend.format == "onnx") {
+    reader.take_range("opset_version", kOldestOpset, kNewestOpset, [&](std::int64_t v) { backend.opset_version = v; });
+    reader.take_range("ir_version", kOldestIr, kNewestIr, [&](std::int64_t v) { backend.ir_version = v; });
+  }
+  if (backend.format == "onnx" && backend.kind == BackendKind::kPytorch) {
+    reader.take<bool>("optimize", "a bool", [&](bool value) { backend.optimize = value; });
+    reader.take<bool>("report", "a bool", [&](bool value) { backend.report = value; });
+    reader.take<bool>("verify", "a bool", [&](bool value) { backend.verify = value; });
+  }
+  LEAPP_RETURN_IF_ERROR(reader.finish());
+  return backend;
+}
+
+OutputOptions with_absolute_path(OutputOptions options) {
+  for (auto& [key, value] : options.backend_params) {
+    auto* path = std::get_if<std::string>(&value.data);
+    if (options.export_with || key != "model_path" || !path) continue;
+    std::error_code failure;
+    const fs::path absolute = fs::absolute(*path, failure);
+    if (!failure) *path = absolute.string();
+  }
+  return options;
+}
+
+}  // namespace leapp::exporter

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one place that knows what may stand behind `export_with` and in `backend_params`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "leapp/capture.h"
+
+namespace leapp::exporter {
+
+enum class BackendKind {
+  kNone,         ///< a node without a model
+  kGiven,        ///< a model of the user's
+  kTorchScript,  ///< our emitter
+  kOnnx,         ///< our emitter
+  kPytorch,      ///< one of PyTorch's own exporters: onnx-dynamo, onnx-torchscript, pt2
+};
+
+struct Backend {
+  BackendKind kind = BackendKind::kNone;
+  std::string name;    ///< as in `export_with`; empty for kNone and kGiven
+  std::string format;  ///< as in the YAML: "jit", "onnx" or "pt2"; empty for kNone
+  std::int64_t opset_version = 18;
+  std::optional<std::int64_t> ir_version;  ///< absent: the lowest that the opset allows
+  bool optimize = true;
+  bool report = false;
+  bool verify = false;
+  std::filesystem::path model_path;  ///< kGiven: where the user's file is
+  bool copy_original_model = true;
+
+  /// ".pt", ".onnx" or ".pt2".
+  [[nodiscard]] std::string suffix() const;
+};
+
+/// Reads both options of a node. Unknown names list the known ones; a file that is not there is kInvalidArgument.
+Result<Backend> parse_backend(const std::string& node, const OutputOptions& options);
+
+/// `options` with the path of a model of the user's made absolute: the working directory may change until
+/// compile_graph.
+OutputOptions with_absolute_path(OutputOptions options);
+
+}  // namespace leapp::exporter

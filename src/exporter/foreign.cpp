@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/foreign.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "emit/torchscript/emitter.h"
+
+namespace leapp::exporter {
+namespace {
+
+struct Registered {
+  std::mutex mutex;
+  ForeignTools tools;
+};
+
+// Never destroyed: what is in it leads to Python, which may have ended by then.
+Registered& registered() {
+  static auto* held = new Registered();
+  return *held;
+}
+
+ForeignTools tools() {
+  const std::scoped_lock lock(registered().mutex);
+  return registered().tools;
+}
+
+}  // namespace
+
+void set_foreign_tools(ForeignTools tools) {
+  const std::scoped_lock lock(registered().mutex);
+  registered().tools = std::move(tools);
+}
+
+bool has_foreign_tools() { return tools().emit != nullptr; }
+
+Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
+  const PreparedNode& node = *request.node;
+  const auto failed = [&](const Status& status) {
+    return Status(status.code(), fmt::format("node '{}': export_with='{}': {}", node.record->name, request.backend,
+                                             status.message()));
+  };
+  const ForeignTools known = tools();
+  if (!known.emit) {
+    return failed(unimplemented("PyTorch's exporters are Python, which this program does not have; use 'jit' or 'onnx'"));
+  }
+  if (request.backend == "onnx-torchscript") {
+    auto bytes = emit::emit_torchscript(node.graph);
+    if (!bytes.ok()) return failed(bytes.status());
+    request.torchscript = std::move(bytes).value();
+  }
+  for (const std::size_t i : node.inputs) request.sample.push_back(node.record->samples.front().inputs[i]);
+  ForeignAnswer answer = known.emit(request);
+  if (!answer.chatter.empty()) {
+    log.debug(fmt::format("node '{}': {} says:\n{}", node.record->name, request.backend, answer.chatter));
+  }
+  if (!answer.model.ok()) return failed(answer.model.status());
+  return std::move(answer.model).value();
+}
+
+Result<ForeignModel> load_foreign(const std::filesystem::path& file) {
+  const ForeignTools known = tools();
+  if (!known.load) return unimplemented("a 'pt2' model runs in Python, which this program does not have");
+  return known.load(file);
+}
+
+}  // namespace leapp::exporter

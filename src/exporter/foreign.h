@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// PyTorch's own exporters ("onnx-dynamo", "onnx-torchscript", "pt2"). They are Python; whoever has an interpreter says
+// here how to reach them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exporter/prepare.h"
+#include "leapp/base/status.h"
+
+namespace leapp::exporter {
+
+/// One node for one of the exporters.
+struct ForeignRequest {
+  const PreparedNode* node = nullptr;
+  std::string backend;                                        ///< "onnx-dynamo", "onnx-torchscript" or "pt2"
+  std::vector<std::pair<std::string, std::string>> metadata;  ///< of an ONNX model, in this order
+  std::string torchscript;                                    ///< the node as a .pt file, for "onnx-torchscript" only
+  std::vector<at::Tensor> sample;                             ///< the inputs of the node's first call
+};
+
+/// What an exporter made of it, or why not, and all it had to say meanwhile.
+struct ForeignAnswer {
+  Result<std::string> model = std::string();
+  std::string chatter;
+};
+
+/// A loaded "pt2" model. May be called until the interpreter ends.
+using ForeignModel = std::function<Result<std::vector<at::Tensor>>(const std::vector<at::Tensor>&)>;
+
+/// The way into Python. None of the functions throws; each may be called from any thread.
+struct ForeignTools {
+  std::function<ForeignAnswer(const ForeignRequest&)> emit;
+  std::function<Result<ForeignModel>(const std::filesystem::path&)> load;
+};
+
+/// Called once, by the Python module. A program without Python has none.
+void set_foreign_tools(ForeignTools tools);
+[[nodiscard]] bool has_foreign_tools();
+
+/// The bytes of the model, a single file. The chatter goes to the log, nothing of it to the console. kUnimplemented,
+/// with the operator and the user's line: what the exporter cannot say, and any use without Python.
+/// REQUIRES: no session records; `request.node`, `backend` and `metadata` are set, the rest is filled in here.
+Result<std::string> emit_foreign(ForeignRequest request, Logger& log);
+
+/// kUnimplemented without Python.
+Result<ForeignModel> load_foreign(const std::filesystem::path& file);
+
+}  // namespace leapp::exporter

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/onnx_metadata.h"
+
+#include <nlohmann/json.hpp>
+#include <variant>
+
+namespace leapp::exporter {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const bundle::YamlValue& value) {
+  return std::visit(
+      [](const auto& data) -> Json {
+        using T = std::decay_t<decltype(data)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<T, bundle::YamlList>) {
+          Json list = Json::array();
+          for (const bundle::YamlValue& item : data) list.push_back(to_json(item));
+          return list;
+        } else if constexpr (std::is_same_v<T, bundle::YamlMap>) {
+          Json map = Json::object();
+          for (const auto& [key, item] : data) map[key] = to_json(item);
+          return map;
+        } else {
+          return data;
+        }
+      },
+      value.data);
+}
+
+Json names(const std::vector<bundle::AxisNames>& axes) {
+  Json list = Json::array();
+  for (const bundle::AxisNames& axis : axes) list.push_back(axis ? Json(*axis) : Json(nullptr));
+  return list;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> onnx_metadata(const bundle::Model& model,
+                                                               const bundle::YamlMap& configs) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const auto add = [&](const std::string& key, const Json& value) {
+    found.emplace_back(key, value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  };
+  for (const auto& [key, value] : configs) add("leapp." + key, to_json(value));
+  const auto add_ports = [&](const std::string& direction, const std::vector<bundle::Port>& ports) {
+    for (const bundle::Port& port : ports) {
+      const std::string prefix = "leapp." + direction + "." + port.name + ".";
+      if (port.kind) add(prefix + "kind", *port.kind);
+      if (port.element_names) add(prefix + "element_names", names(*port.element_names));
+      if (port.temporal_axis) {
+        add(prefix + "temporal_axis", port.temporal_axis->axis);
+        add(prefix + "temporal_period_ms", port.temporal_axis->period_ms);
+      }
+      for (const auto& [key, value] : port.extra) add(prefix + key, to_json(value));
+    }
+  };
+  add_ports("inputs", model.inputs);
+  add_ports("outputs", model.outputs);
+  return found;
+}
+
+}  // namespace leapp::exporter

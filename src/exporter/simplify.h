@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+#include "leapp/base/status.h"
+
+namespace leapp::exporter {
+
+/// The passes every captured graph goes through: constants folded, views as views again, nothing twice, nothing dead.
+[[nodiscard]] Status simplify(graph::Graph& graph);
+
+}  // namespace leapp::exporter

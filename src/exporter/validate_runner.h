@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "exporter/validate.h"
+#include "leapp/base/status.h"
+
+namespace leapp::exporter {
+
+/// A written model that can be called. May throw what torch throws.
+class ModelRunner {
+ public:
+  ModelRunner() = default;
+  ModelRunner(const ModelRunner&) = delete;
+  ModelRunner& operator=(const ModelRunner&) = delete;
+  virtual ~ModelRunner() = default;
+
+  /// `inputs` are not written to; the result does not change with the next call.
+  virtual Result<std::vector<at::Tensor>> run(const std::vector<at::Tensor>& inputs) = 0;
+};
+
+Result<std::unique_ptr<ModelRunner>> open_torchscript_runner(const WrittenModel& written);
+
+/// kNotFound when there is no ONNX Runtime: in the process, at LEAPP_ONNXRUNTIME, beside the torch package, or where
+/// the system's loader looks.
+Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written);
+
+}  // namespace leapp::exporter

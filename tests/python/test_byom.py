@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models of the user's, nodes without a model, dry runs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import leapp
+import pytest
+import torch
+from harness import assert_same, read_log, read_yaml, warnings_in
+from leapp import annotate
+
+NULLS = {"backend": None, "model_path": None, "md5sum": None, "sha256sum": None}
+
+
+class Doubler(torch.nn.Module):
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: torch.Tensor, unused: torch.Tensor) -> torch.Tensor:
+        return x * self.factor
+
+
+def write_model(path: Path, factor: float = 2.0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.jit.save(torch.jit.script(Doubler(factor)), str(path))
+    return path
+
+
+def run_node(node: str, params: dict[str, Any] | None = None, factor: float = 2.0, **options: Any) -> torch.Tensor:
+    x, _ = annotate.input_tensors(node, {"x": torch.ones(3), "unused": torch.ones(1)})
+    return annotate.output_tensors(node, {"y": x * factor}, backend_params=params, **options)
+
+
+def parameters(folder: Path, node: str) -> dict[str, Any]:
+    return read_yaml(folder)["models"][node]["parameters"]
+
+
+def session(tmp_path: Path, *nodes: tuple[str, dict[str, Any]], **options: Any) -> tuple[Path, Any]:
+    leapp.start("g", save_path=tmp_path)
+    for node, arguments in nodes:
+        run_node(node, **arguments)
+    leapp.stop()
+    return tmp_path / "g", leapp.compile_graph(**options)
+
+
+def test_a_model_is_copied_checksummed_and_checked(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "mine" / "net.pt")
+    folder, results = session(tmp_path, ("n", {"params": {"model_path": str(model)}}))
+    assert (folder / "net.pt").read_bytes() == model.read_bytes()
+    data = model.read_bytes()
+    assert parameters(folder, "n") == {
+        "backend": "jit",
+        "model_path": "net.pt",
+        "md5sum": hashlib.md5(data).hexdigest(),
+        "sha256sum": hashlib.sha256(data).hexdigest(),
+    }
+    assert (results["n"].status, results["n"].samples) == ("passed", 1)
+    inputs = [port["name"] for port in read_yaml(folder)["models"]["n"]["inputs"]]
+    assert inputs == ["x", "unused"]  # the model takes both, whatever the program used
+
+
+def test_a_model_that_computes_something_else(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "net.pt", factor=3.0)
+    with pytest.raises(leapp.ValidationError, match="n failed"):
+        session(tmp_path, ("n", {"params": {"model_path": str(model)}}))
+    assert (tmp_path / "g" / "net.pt").is_file()
+
+
+def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
+    (tmp_path / "net.pt").write_bytes(b"not a model")
+    _, results = session(tmp_path, ("n", {"params": {"model_path": str(tmp_path / "net.pt")}}), strict=False)
+    assert results["n"].status == "errored"
+
+
+def test_a_model_that_is_referenced(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "mine" / "net.pt")
+    folder, results = session(tmp_path, ("n", {"params": {"model_path": str(model), "copy_original_model": False}}))
+    assert parameters(folder, "n")["model_path"] == "../mine/net.pt"
+    assert not (folder / "net.pt").exists()
+    assert results["n"].status == "passed"
+
+
+def test_a_referenced_model_inside_the_bundle_stays(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "g" / "net.pt")
+    for _ in range(2):
+        folder, results = session(tmp_path, ("n", {"params": {"model_path": str(model), "copy_original_model": False}}))
+        assert parameters(folder, "n")["model_path"] == "net.pt"
+        assert results["n"].status == "passed"
+    assert model.is_file()
+
+
+def test_models_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    """Nor one that we write; and two nodes that bring the same file share it."""
+    first = write_model(tmp_path / "a" / "net.pt", 2.0)
+    second = write_model(tmp_path / "b" / "net.pt", 3.0)
+    third = write_model(tmp_path / "c" / "own.pt", 4.0)
+    folder, _ = session(
+        tmp_path,
+        ("n1", {"params": {"model_path": str(first)}}),
+        ("n2", {"params": {"model_path": str(second)}, "factor": 3.0}),
+        ("n3", {"params": {"model_path": str(third)}, "factor": 4.0}),
+        ("n4", {"params": {"model_path": str(first)}}),
+        ("own", {"export_with": "jit", "factor": 5.0}),
+    )
+    paths = {node: parameters(folder, node)["model_path"] for node in ("n1", "n2", "n3", "n4", "own")}
+    assert paths["own"] == "own.pt"
+    assert paths["n1"] == paths["n4"] == "net.pt"
+    assert len({paths[node] for node in ("n1", "n2", "n3", "own")}) == 4
+    for node, original in (("n1", first), ("n2", second), ("n3", third)):
+        assert (folder / paths[node]).read_bytes() == original.read_bytes()
+    assert_same([torch.tensor([5.0])], [torch.jit.load(str(folder / "own.pt"))(torch.ones(1))])
+
+
+def test_the_path_is_meant_from_where_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_model(tmp_path / "net.pt")
+    (tmp_path / "elsewhere").mkdir()
+    leapp.start("g", save_path=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_node("n", {"model_path": "net.pt"})
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    leapp.stop()
+    assert leapp.compile_graph()["n"].status == "passed"
+
+
+def test_a_model_that_is_gone_at_compile(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "net.pt")
+    leapp.start("g", save_path=tmp_path)
+    run_node("n", {"model_path": str(model)})
+    leapp.stop()
+    model.unlink()
+    with pytest.raises((leapp.LeappOSError, leapp.LeappValueError), match=r"net\.pt"):
+        leapp.compile_graph()
+
+
+@pytest.mark.parametrize("suffix", ["onnx", "pt2"])
+def test_formats_are_known_by_their_suffix(suffix: str, tmp_path: Path) -> None:
+    (tmp_path / f"net.{suffix}").write_bytes(b"bytes of mine")
+    folder, _ = session(tmp_path, ("n", {"params": {"model_path": str(tmp_path / f"net.{suffix}")}}), validate=False)
+    assert parameters(folder, "n")["backend"] == suffix
+    assert read_yaml(folder)["system information"]["leapp config version"] == ("1.3" if suffix == "pt2" else "1.1")
+
+
+def test_no_backend_is_a_placeholder(tmp_path: Path) -> None:
+    folder, results = session(tmp_path, ("n", {}))
+    assert parameters(folder, "n") == NULLS
+    assert results["n"].status == "skipped"
+    assert bool(results["n"])
+
+
+def test_non_traced_nodes_keep_ports_and_edges(tmp_path: Path) -> None:
+    leapp.start("g", save_path=tmp_path, non_traced=["plant", "misspelt"])
+    x = annotate.input_tensors("plant", {"x": torch.ones(3), "unused": torch.ones(1)})[0]
+    y = annotate.output_tensors("plant", {"y": x[x > 0]}, export_with="jit")  # its shape depends on data
+    z = annotate.input_tensors("policy", {"obs": y})
+    annotate.output_tensors("policy", {"action": z * 2}, export_with="jit")
+    leapp.stop()
+    results = leapp.compile_graph()
+    assert {node: result.status for node, result in results.items()} == {"plant": "skipped", "policy": "passed"}
+    data = read_yaml(tmp_path / "g")
+    assert data["models"]["plant"]["parameters"] == NULLS
+    assert [port["name"] for port in data["models"]["plant"]["inputs"]] == ["x", "unused"]
+    assert data["pipeline"]["data_flow"] == {"plant/y": ["policy/obs"]}
+    assert not (tmp_path / "g" / "plant.pt").exists()
+    found = [line for line in warnings_in(read_log(tmp_path / "g")) if "non_traced" in line]
+    assert len(found) == 1
+    assert "'misspelt'" in found[0]
+
+
+@pytest.mark.parametrize("where", ["start", "compile"])
+def test_a_dry_run_writes_the_yaml_and_removes_nothing(where: str, tmp_path: Path) -> None:
+    folder, _ = session(tmp_path, ("old", {"export_with": "jit"}))
+    before = {path.name for path in folder.iterdir()}
+    assert "old.pt" in before
+    leapp.start("g", save_path=tmp_path, dry_run=where == "start")
+    hidden = torch.zeros(3)
+    for _ in range(2):
+        x, h = annotate.input_tensors("new", {"x": torch.ones(3), "h": hidden})
+        hidden = annotate.output_tensors("new", {"h_out": h + x}, export_with="jit")
+    leapp.stop()
+    results = leapp.compile_graph(dry_run=where == "compile")
+    assert results["new"].status == "skipped"
+    assert {path.name for path in folder.iterdir()} == before
+    data = read_yaml(folder)
+    assert list(data["models"]) == ["new"]
+    assert data["models"]["new"]["parameters"] == NULLS
+    assert data["pipeline"]["feedback_flow"] == {"new/h_out": ["new/h"]}
+
+
+def test_compile_after_a_dry_compile(tmp_path: Path) -> None:
+    leapp.start("g", save_path=tmp_path)
+    run_node("n", export_with="jit")
+    leapp.stop()
+    leapp.compile_graph(dry_run=True)
+    assert not (tmp_path / "g" / "n.pt").exists()
+    assert leapp.compile_graph()["n"].status == "passed"
+    assert (tmp_path / "g" / "n.pt").is_file()
