@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two nodes, the second of which feeds the first in the next pass. Usage: feedback_example.py [FOLDER]
 
-Nothing here says "state": every tensor is an ordinary input or output. That `policy_memory` comes back one pass later is
-seen in the second pass, so the loop runs twice.
+Nothing here says "state": every tensor is an ordinary input or output. That `policy_memory` comes back one pass later
+is seen in the second pass, so the loop runs twice.
 """
 
 import sys

@@ -3,8 +3,8 @@
 """A policy that remembers three things and declares none of them. Usage: undeclared_state.py [FOLDER]
 
 A history of observations is shifted in place, the last action is an attribute, and so is a moving average of the
-actions. Only the observation and the target are annotated. LEAPP finds the three, makes feedback ports of them named after
-the attributes, and says so in warnings; with `leapp.start(..., leaks="error")` it would refuse and tell what to write.
+actions. Only the observation and the target are annotated. LEAPP finds the three, makes feedback ports of them, named
+after the attributes, and says so in warnings; `leapp.start(..., leaks="error")` refuses and tells what to write.
 """
 
 import sys

@@ -14,6 +14,7 @@ namespace leapp::capture {
 namespace {
 
 constexpr std::size_t kMaxDivergences = 8;
+constexpr int kMaxAsked = 2;  // looking for a name that is not there takes Python 50 ms
 
 // A copy: what the user does to the tensor later is no business of the model.
 ValuePtr static_value(const at::Tensor& tensor) {
@@ -177,7 +178,7 @@ std::vector<std::pair<std::size_t, at::Tensor>> Session::nameless(const NodeReco
   std::vector<std::pair<std::size_t, at::Tensor>> holders;
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     const Leak& leak = record.leaks[i];
-    if (!leak.name.empty()) continue;
+    if (!leak.name.empty() || leak.asked >= kMaxAsked) continue;
     const TensorTable& table = recorder_->table();
     at::Tensor holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : at::Tensor();
     if (!holder.defined()) holder = table.holder_of(leak.source, pass_);
@@ -192,7 +193,10 @@ void Session::name_leaks(const std::string& node, const std::vector<std::pair<st
   for (const auto& [index, tensor] : holders) names.push_back(holder_name(tensor));
   const auto guard = recorder_->lock();
   NodeRecord* record = find(node);
-  for (std::size_t i = 0; i < holders.size(); ++i) record->leaks[holders[i].first].name = names[i];
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    record->leaks[holders[i].first].name = names[i];
+    ++record->leaks[holders[i].first].asked;
+  }
 }
 
 void Session::look_at_places(const std::string& node) {
@@ -207,9 +211,10 @@ void Session::look_at_places(const std::string& node) {
   now.reserve(getters.size());
   for (const auto& get : getters) now.push_back(get ? get() : at::Tensor());
   const auto guard = recorder_->lock();
-  OpenCall& call = open_.at(node);
+  const auto open = open_.find(node);
+  if (open == open_.end() || open->second.places.size() != now.size()) return;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    Place& place = call.places[i];
+    Place& place = open->second.places[i];
     place.at_end = getters[i] ? now[i] : place.tensor;
     place.content = dense_copy(place.memory->before(place.geometry));
   }

@@ -47,6 +47,7 @@ struct Leak {
   bool in_place = false;                   ///< it stays in that memory; else the first call found it there
   ValueType type;
   std::string name;              ///< of the attribute or variable; empty: not known
+  int asked = 0;                 ///< how often nobody knew its name
   bool declared = false;         ///< by module or register_buffer
   ValuePtr update;               ///< its next value, where it is known to be one of the first call. Else see `source`
   LocationId location = 0;       ///< of the first read

@@ -129,15 +129,18 @@ void Recorder::finish_batch_norm(PendingOp& op, c10::ArrayRef<c10::IValue> outpu
   const ValuePtr mean = pick(op, "running_mean").tensor;
   trace->results.assign(5, mean->type);
   trace->results[0] = pick(op, "input").tensor->type;
-  if (op.info->writes().size() <= 2) {
+  const auto own = outputs.slice(0, std::min<std::size_t>(outputs.size(), 3));
+  const bool training = flag(op, {"training", "train"});
+  if (op.info->writes().size() <= 2 && !training) bind_results(op, trace, 0, own);
+  if (op.info->writes().size() <= 2 && training) {
     // The result does not depend on the statistics before: they are no state unless something reads them.
     static const OpInfo* const alone = op_info("aten::_native_batch_norm_legit", "no_stats");
-    const auto normalised = builder_.make(alone, {pick(op, "input"), pick(op, "weight"), pick(op, "bias"),
-                                                  TraceArgument::of(c10::IValue(true)), pick(op, "momentum"),
-                                                  pick(op, "eps")});
+    const auto normalised =
+        builder_.make(alone, {pick(op, "input"), pick(op, "weight"), pick(op, "bias"),
+                              TraceArgument::of(c10::IValue(true)), pick(op, "momentum"), pick(op, "eps")});
     normalised->results.assign(3, mean->type);
     normalised->results[0] = pick(op, "input").tensor->type;
-    bind_results(op, normalised, 0, outputs.slice(0, std::min<std::size_t>(outputs.size(), 3)));
+    bind_results(op, normalised, 0, own);
   }
   for (const PendingOp::Written& written : op.written) {
     const std::size_t index = kResults.at(argument_name(written));

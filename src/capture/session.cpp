@@ -181,10 +181,7 @@ Result<std::vector<at::Tensor>> Session::add_inputs(const std::string& node, con
   LEAPP_RETURN_IF_ERROR(check_inputs(node, tensors));
   LEAPP_RETURN_IF_ERROR(bind_inputs(node, tensors, aliases, state));
   OpenCall& call = open_.at(node);
-  for (const auto& [buffer, tensor] : watched) {
-    add_place(call, buffer.name, tensor, false);
-    call.getters.push_back(buffer.get);
-  }
+  for (const auto& [buffer, tensor] : watched) add_place(call, buffer, tensor, false);
   released = recorder_->table().take_released();
   return aliases;
 }

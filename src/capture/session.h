@@ -134,7 +134,7 @@ class Session {
                      bool state);
   OpenCall& open(const std::string& node);
   NodeRecord* find(const std::string& node) const;
-  void add_place(OpenCall& call, const std::string& name, const at::Tensor& tensor, bool declared);
+  void add_place(OpenCall& call, const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared);
   Watched buffers_of_called_modules(const std::string& node);
   void look_at_places(const std::string& node);
 

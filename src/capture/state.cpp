@@ -98,14 +98,16 @@ Status Session::check_place(const std::string& node, const std::string& name) co
                                       node, name, input ? "an input" : "a buffer"));
 }
 
-void Session::add_place(OpenCall& call, const std::string& name, const at::Tensor& tensor, bool declared) {
+void Session::add_place(OpenCall& call, const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared) {
   Place place;
-  place.name = name;
+  place.name = buffer.name;
   place.declared = declared;
   place.tensor = tensor;
-  place.memory = recorder_->table().memory(tensor);
+  place.memory = tensor.defined() ? recorder_->table().memory(tensor) : nullptr;
+  if (!place.memory) return;
   place.geometry = geometry_of(tensor, place.memory->begin());
   call.places.push_back(std::move(place));
+  call.getters.push_back(buffer.get);
 }
 
 Result<std::vector<at::Tensor>> Session::register_buffer(const std::string& node, const NamedTensors& tensors) {
@@ -129,10 +131,7 @@ Result<std::vector<at::Tensor>> Session::register_buffer(const std::string& node
     }
   }
   OpenCall& call = open_.at(node);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    add_place(call, tensors[i].first, aliases[i], true);
-    call.getters.emplace_back();
-  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) add_place(call, {tensors[i].first, nullptr}, aliases[i], true);
   return aliases;
 }
 
@@ -157,11 +156,7 @@ Status Session::module(const std::string& node, const std::vector<annotate::Buff
                     buffers[i].name, node));
   }
   OpenCall& call = open_.at(node);
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (!tensors[i].defined()) continue;
-    add_place(call, names[i], tensors[i], true);
-    call.getters.push_back(buffers[i].get);
-  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) add_place(call, {names[i], buffers[i].get}, tensors[i], true);
   return {};
 }
 
@@ -172,11 +167,7 @@ void Session::watch(const std::vector<annotate::Buffer>& buffers) {
   watched_.insert(watched_.end(), buffers.begin(), buffers.end());
   for (auto& [node, call] : open_) {
     if (find(node)) continue;  // what changes from call to call shows by itself
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      if (!tensors[i].defined() || !tensors[i].has_storage()) continue;
-      add_place(call, buffers[i].name, tensors[i], false);
-      call.getters.push_back(buffers[i].get);
-    }
+    for (std::size_t i = 0; i < buffers.size(); ++i) add_place(call, buffers[i], tensors[i], false);
   }
 }
 
@@ -190,7 +181,7 @@ Session::Watched Session::buffers_of_called_modules(const std::string& node) {
   Watched watched;
   for (const annotate::Buffer& buffer : buffers) {
     at::Tensor tensor = buffer.get();
-    if (tensor.defined() && tensor.has_storage()) watched.emplace_back(buffer, std::move(tensor));
+    watched.emplace_back(buffer, std::move(tensor));
   }
   return watched;
 }
