@@ -12,6 +12,7 @@ back what it was given.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from leapp._native import capture
@@ -132,8 +133,15 @@ def _buffer_names(model: torch.nn.Module, wanted: Any) -> list[str]:
     for name in wanted:
         if name not in every:
             text = ", ".join(f"'{name}'" for name in known) or "none"
-            raise LeappValueError(f"module: the model has no buffer '{name}'; its buffers: {text}")
+            raise LeappValueError(f"module: the model has no buffer '{name}'; its buffers: {text} ({_users_line()})")
     return list(wanted)
+
+
+def _users_line() -> str:
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "leapp":
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _getter(model: torch.nn.Module, name: str) -> Any:

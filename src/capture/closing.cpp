@@ -216,6 +216,12 @@ void Session::look_at_places(const std::string& node) {
   for (std::size_t i = 0; i < now.size(); ++i) {
     Place& place = open->second.places[i];
     place.at_end = getters[i] ? now[i] : place.tensor;
+    if (place.declared && !place.at_end.defined()) {
+      log_->warning(
+          fmt::format("buffer '{}' of node '{}' is gone when the node closes: it is exported as the constant "
+                      "that it was",
+                      place.name, node));
+    }
     place.content = dense_copy(place.memory->before(place.geometry));
   }
 }

@@ -101,7 +101,8 @@ bool LeakFinder::visit_place(const Use& use, const ConstantCell& cell) {
 
 bool LeakFinder::visit_memory(const Use& use, const ConstantCell& cell) {
   const auto memory = cell.home.lock();
-  if (!memory || !cell.overwritten || !memory->changed(cell)) return false;
+  // What is gone by the end of the call cannot be read by the next.
+  if (!memory || !cell.overwritten || !memory->alive() || !memory->changed(cell)) return false;
   const Geometry whole = memory->whole(cell.place.dtype);
   const ValuePtr update = end_value(*memory, whole, recorder_, activation_);
   if (!update) return false;

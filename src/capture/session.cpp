@@ -235,8 +235,14 @@ Status Session::check_reentry(const std::string& node, const PortTensors& output
     }
   }
   if (known->outputs.size() != outputs.size()) {
-    return invalid_argument(fmt::format("node '{}': call {} has {} outputs, the first call had {}", node, known->calls,
-                                        outputs.size(), known->outputs.size()));
+    std::string missing;
+    for (const PortRecord& port : known->outputs) {
+      const bool given =
+          std::any_of(outputs.begin(), outputs.end(), [&](const PortTensor& item) { return item.name == port.name; });
+      if (!given) missing += (missing.empty() ? "; missing: '" : ", '") + port.name + "'";
+    }
+    return invalid_argument(fmt::format("node '{}': call {} has {} outputs, the first call had {}{}", node,
+                                        known->calls, outputs.size(), known->outputs.size(), missing));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PortRecord& port = known->outputs[i];
@@ -340,6 +346,11 @@ Status Session::stop() {
   heap_.reset();
   promote_leaks(nodes_, options_.leaks, *log_);
   for (const auto& node : nodes_) {
+    for (const PortRecord& input : node->inputs) {
+      if (!input.state || (input.source && input.source->node == node->name)) continue;
+      log_->warning(fmt::format("state '{}' of node '{}' was never updated with update_state: it is a plain input",
+                                input.name, node->name));
+    }
     const Slice slice = slice_of(node->output_values);
     report_constants(node->name, slice, *log_);
     seal_constants(slice);

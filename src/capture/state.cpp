@@ -149,14 +149,19 @@ Status Session::module(const std::string& node, const std::vector<annotate::Buff
     LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "buffer", names[i], tensors[i]));
     LEAPP_RETURN_IF_ERROR(check_place(node, names[i]));
     const ValuePtr value = recorder_->table().find_own(tensors[i]);
-    if (!value || !is_operand(*value)) continue;
+    const bool used = value && (value->kind == TracedKind::kConstant || value->owner != 0);
+    if (!used) continue;
     return failed_precondition(
         fmt::format("module: buffer '{}' was used in node '{}' before; call annotate.module right after input_tensors, "
                     "before the module runs",
                     buffers[i].name, node));
   }
   OpenCall& call = open_.at(node);
-  for (std::size_t i = 0; i < buffers.size(); ++i) add_place(call, {names[i], buffers[i].get}, tensors[i], true);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    // Made while the node is open: what it holds is its first content, not something to compute in every call.
+    if (tensors[i].defined()) recorder_->table().overwrite_unknown(tensors[i]);
+    add_place(call, {names[i], buffers[i].get}, tensors[i], true);
+  }
   return {};
 }
 

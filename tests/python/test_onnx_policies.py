@@ -286,7 +286,6 @@ def test_rsl_rl_actor(tmp_path: Path) -> None:
     check(call, rsl_rl_inputs, tmp_path)
 
 
-@pytest.mark.xfail(strict=False, reason="validation feeds a promoted state under its port's name, not as X_in")
 @pytest.mark.parametrize("rnn_type", ["gru", "lstm"])
 def test_rsl_rl_recurrent_actor(rnn_type: str, tmp_path: Path) -> None:
     """The hidden state is a plain attribute nobody announced: it has to become a feedback port."""
