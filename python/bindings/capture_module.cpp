@@ -15,6 +15,7 @@
 #include "capture/hook.h"
 #include "capture/session.h"
 #include "exceptions.h"
+#include "foreign.h"
 #include "leapp/capture.h"
 #include "naming.h"
 #include "python_location.h"
@@ -128,5 +129,6 @@ NB_MODULE(_capture, m) {
   m.def("is_live", &is_live);
   leapp::python::bind_annotations(m);
   leapp::python::bind_naming(m);
+  leapp::python::install_foreign_tools();
   m.def("install_location_provider", &leapp::python::install_location_provider);
 }

@@ -18,7 +18,6 @@
 
 #include "exporter/foreign.h"
 #include "tensor_caster.h"
-#include "torch_types/tensors.h"
 
 namespace nb = nanobind;
 
@@ -40,8 +39,8 @@ class GraphToPython {
     for (const auto& input : graph.inputs()) inputs.append(input->name());
     nb::list constants;
     for (const auto& value : graph.constants()) {
-      const graph::Constant& constant = value->constant();
-      constants.append(nb::make_tuple(value->name(), to_tensor(constant), constant.parameter));
+      const at::Tensor& tensor = request.constants[nb::len(constants)];
+      constants.append(nb::make_tuple(value->name(), tensor, value->constant().parameter));
     }
     nb::list operators;
     for (const auto& node : graph.nodes()) operators.append(operator_of(*node));
@@ -157,14 +156,14 @@ Result<ForeignModel> load(const std::filesystem::path& file) {
   return with_python<Result<ForeignModel>>([&]() -> Result<ForeignModel> {
     // Whoever lets go of the model last need not hold Python's lock.
     const std::shared_ptr<nb::object> model(
-        new nb::object(nb::module_::import_("leapp.foreign").attr("load_program")(file.string())), [](nb::object* held) {
+        new nb::object(nb::module_::import_("leapp.foreign").attr("load_program")(file.string())),
+        [](nb::object* held) {
           const nb::gil_scoped_acquire lock;
           delete held;
         });
     return ForeignModel([model](const std::vector<at::Tensor>& inputs) {
-      return with_python<Result<std::vector<at::Tensor>>>([&]() -> Result<std::vector<at::Tensor>> {
-        return nb::cast<std::vector<at::Tensor>>((*model)(inputs));
-      });
+      return with_python<Result<std::vector<at::Tensor>>>(
+          [&]() -> Result<std::vector<at::Tensor>> { return nb::cast<std::vector<at::Tensor>>((*model)(inputs)); });
     });
   });
 }

@@ -20,6 +20,7 @@
 #include "emit/torchscript/emitter.h"
 #include "exporter/backend.h"
 #include "exporter/describe.h"
+#include "exporter/foreign.h"
 #include "exporter/given_models.h"
 #include "exporter/onnx_metadata.h"
 #include "exporter/prepare.h"
@@ -71,31 +72,66 @@ struct Emitted {
   std::optional<std::int64_t> opset_version;
 };
 
-Result<Emitted> emit_model(const PreparedNode& node, const bundle::Model& ports, const bundle::YamlMap& configs) {
+/// A model for a node, and what it needs to know of the bundle.
+struct EmitRequest {
+  const PreparedNode& node;
+  const bundle::Model& ports;
+  const bundle::YamlMap& configs;
+};
+
+Result<Emitted> emit_native_onnx(const EmitRequest& request) {
+  const PreparedNode& node = request.node;
+  emit::OnnxOptions options{.opset_version = static_cast<int>(node.backend.opset_version)};
+  if (node.backend.ir_version) options.ir_version = static_cast<int>(*node.backend.ir_version);
+  options.metadata = onnx_metadata(request.ports, request.configs);
+  options.external_data_name = node.record->name + node.backend.suffix() + ".data";
+  LEAPP_ASSIGN_OR_RETURN(const emit::OnnxModel emitted, emit::emit_onnx(node.graph, options));
+  return Emitted{emitted.model.text(), emitted.external_data.text(), node.backend.opset_version};
+}
+
+Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string& backend, Logger& log) {
   Emitted model;
-  switch (node.backend.kind) {
+  ForeignRequest foreign{.node = &request.node, .backend = backend};
+  if (request.node.backend.format == "onnx") {
+    foreign.metadata = onnx_metadata(request.ports, request.configs);
+    model.opset_version = request.node.backend.opset_version;
+  }
+  LEAPP_ASSIGN_OR_RETURN(model.bytes, emit_foreign(std::move(foreign), log));
+  return model;
+}
+
+/// Ours; PyTorch's exporter for a node with an operator that ours lacks. What ours knows and refuses, ONNX or ONNX
+/// Runtime cannot do.
+Result<Emitted> emit_some_onnx(const EmitRequest& request, Logger& log) {
+  auto ours = emit_native_onnx(request);
+  if (ours.ok() || ours.status().code() != StatusCode::kUnimplemented) return ours;
+  const auto& nodes = request.node.graph.nodes();
+  const bool lacking = std::any_of(nodes.begin(), nodes.end(),
+                                   [](const auto& node) { return !emit::is_supported(node->op(), node->overload()); });
+  if (!lacking || !has_foreign_tools()) return ours;
+  log.info(fmt::format("node '{}': {}; trying 'onnx-dynamo'", request.node.record->name, ours.status().message()));
+  auto theirs = emit_with_pytorch(request, "onnx-dynamo", log);
+  if (theirs.ok()) return theirs;
+  return unimplemented(
+      fmt::format("{}, and PyTorch's exporter fails too: {}", ours.status().message(), theirs.status().message()));
+}
+
+Result<Emitted> emit_model(const EmitRequest& request, Logger& log) {
+  const Backend& backend = request.node.backend;
+  switch (backend.kind) {
     case BackendKind::kTorchScript: {
-      LEAPP_ASSIGN_OR_RETURN(model.bytes, emit::emit_torchscript(node.graph));
-      return model;
+      LEAPP_ASSIGN_OR_RETURN(std::string bytes, emit::emit_torchscript(request.node.graph));
+      return Emitted{std::move(bytes), {}, {}};
     }
-    case BackendKind::kOnnx: {
-      emit::OnnxOptions options{.opset_version = static_cast<int>(node.backend.opset_version)};
-      if (node.backend.ir_version) options.ir_version = static_cast<int>(*node.backend.ir_version);
-      options.metadata = onnx_metadata(ports, configs);
-      options.external_data_name = node.record->name + node.backend.suffix() + ".data";
-      LEAPP_ASSIGN_OR_RETURN(const emit::OnnxModel emitted, emit::emit_onnx(node.graph, options));
-      model.bytes = emitted.model.text();
-      model.external_data = emitted.external_data.text();
-      model.opset_version = node.backend.opset_version;
-      return model;
-    }
+    case BackendKind::kOnnx:
+      return emit_some_onnx(request, log);
     case BackendKind::kPytorch:
+      return emit_with_pytorch(request, backend.name, log);
     case BackendKind::kNone:
     case BackendKind::kGiven:
       break;
   }
-  return unimplemented(
-      fmt::format("node '{}': export_with='{}' is not part of this build", node.record->name, node.backend.name));
+  return internal_error(fmt::format("node '{}' has no model to emit", request.node.record->name));
 }
 
 /// Emits and writes the models and fills in their parameters.
@@ -106,7 +142,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     const PreparedNode& node = named(nodes, model.name);
     if (node.backend.kind == BackendKind::kNone || node.backend.kind == BackendKind::kGiven) continue;
     const auto start = Clock::now();
-    LEAPP_ASSIGN_OR_RETURN(const Emitted emitted, emit_model(node, model, spec.pipeline.configs));
+    LEAPP_ASSIGN_OR_RETURN(const Emitted emitted, emit_model({node, model, spec.pipeline.configs}, log));
     LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(emitted.bytes))));
     model.parameters.backend = node.backend.format;
     model.parameters.model_path = model.name + node.backend.suffix();

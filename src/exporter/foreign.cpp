@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <utility>
 
 #include "emit/torchscript/emitter.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::exporter {
 namespace {
@@ -39,18 +41,20 @@ bool has_foreign_tools() { return tools().emit != nullptr; }
 Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
   const PreparedNode& node = *request.node;
   const auto failed = [&](const Status& status) {
-    return Status(status.code(), fmt::format("node '{}': export_with='{}': {}", node.record->name, request.backend,
-                                             status.message()));
+    return Status(status.code(),
+                  fmt::format("node '{}': export_with='{}': {}", node.record->name, request.backend, status.message()));
   };
   const ForeignTools known = tools();
   if (!known.emit) {
-    return failed(unimplemented("PyTorch's exporters are Python, which this program does not have; use 'jit' or 'onnx'"));
+    return failed(
+        unimplemented("PyTorch's exporters are Python, which this program does not have; use 'jit' or 'onnx'"));
   }
   if (request.backend == "onnx-torchscript") {
     auto bytes = emit::emit_torchscript(node.graph);
     if (!bytes.ok()) return failed(bytes.status());
     request.torchscript = std::move(bytes).value();
   }
+  for (const auto& value : node.graph.constants()) request.constants.push_back(to_tensor(value->constant()));
   for (const std::size_t i : node.inputs) request.sample.push_back(node.record->samples.front().inputs[i]);
   ForeignAnswer answer = known.emit(request);
   if (!answer.chatter.empty()) {

@@ -26,13 +26,14 @@ struct ForeignRequest {
   std::string backend;                                        ///< "onnx-dynamo", "onnx-torchscript" or "pt2"
   std::vector<std::pair<std::string, std::string>> metadata;  ///< of an ONNX model, in this order
   std::string torchscript;                                    ///< the node as a .pt file, for "onnx-torchscript" only
+  std::vector<at::Tensor> constants;                          ///< of the graph, in its order; not to be written to
   std::vector<at::Tensor> sample;                             ///< the inputs of the node's first call
 };
 
 /// What an exporter made of it, or why not, and all it had to say meanwhile.
 struct ForeignAnswer {
   Result<std::string> model = std::string();
-  std::string chatter;
+  std::string chatter = {};
 };
 
 /// A loaded "pt2" model. May be called until the interpreter ends.

@@ -67,12 +67,16 @@ NodeResult skipped(const PreparedNode& node, const std::string& why, Logger& log
   return result_of(node, "skipped", why);
 }
 
+Result<std::unique_ptr<ModelRunner>> open_runner(const std::string& backend, const WrittenModel& written) {
+  if (backend == "jit") return open_torchscript_runner(written);
+  if (backend == "onnx") return open_onnx_runner(written);
+  if (backend == "pt2") return open_pt2_runner(written);
+  return not_found(fmt::format("nothing here runs '{}' models", backend));
+}
+
 NodeResult validate_checked(const WrittenModel& written, const Tolerance& tolerance, Logger& log) {
   const std::string backend = written.model->parameters.backend.value_or("");
-  if (backend != "jit" && backend != "onnx") {
-    return skipped(*written.node, fmt::format("nothing here runs '{}' models", backend), log);
-  }
-  auto runner = backend == "jit" ? open_torchscript_runner(written) : open_onnx_runner(written);
+  auto runner = open_runner(backend, written);
   if (!runner.ok() && runner.status().code() == StatusCode::kNotFound) {
     return skipped(*written.node, runner.status().message(), log);
   }

@@ -26,6 +26,9 @@ class ModelRunner {
 
 Result<std::unique_ptr<ModelRunner>> open_torchscript_runner(const WrittenModel& written);
 
+/// kNotFound in a program without Python.
+Result<std::unique_ptr<ModelRunner>> open_pt2_runner(const WrittenModel& written);
+
 /// kNotFound when there is no ONNX Runtime: in the process, at LEAPP_ONNXRUNTIME, beside the torch package, or where
 /// the system's loader looks.
 Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written);

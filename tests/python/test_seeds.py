@@ -69,7 +69,6 @@ GOLDEN = [
     ("stateful_gru_jit", "stateful_gru"),
     ("sample_feedback_graph", "sample_feedback_graph"),
 ]
-NEEDS_ONNX = pytest.mark.xfail(strict=False, reason="onnx-torchscript is not there yet")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ NEEDS_ONNX = pytest.mark.xfail(strict=False, reason="onnx-torchscript is not the
     [
         *(pytest.param(*case, id=case[0]) for case in GOLDEN),
         pytest.param("my_pipeline", "my_pipeline", id="my_pipeline"),
-        pytest.param("stateful_gru", "stateful_gru", id="stateful_gru", marks=NEEDS_ONNX),
+        pytest.param("stateful_gru", "stateful_gru", id="stateful_gru"),
     ],
 )
 def test_the_yaml_is_the_golden_one(program: str, folder: str, run: Callable[..., Run]) -> None:
@@ -110,7 +109,7 @@ def described(bundle: dict[str, Any]) -> dict[str, Any]:
         ("static_example", "static_example"),
         ("stateful_policy", "stateful_policy"),
         ("sample_feedback_graph", "sample_feedback_graph"),
-        pytest.param("stateful_gru", "stateful_gru", marks=NEEDS_ONNX),
+        pytest.param("stateful_gru", "stateful_gru"),
     ],
 )
 def test_ports_and_edges_are_those_of_the_package_on_pypi(program: str, folder: str, run: Callable[..., Run]) -> None:

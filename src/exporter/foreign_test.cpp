@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/foreign.h"
+
+#include <ATen/Functions.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "leapp/capture.h"
+
+namespace leapp::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Foreign : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("leapp_foreign_test_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override {
+    set_foreign_tools({});
+    fs::remove_all(folder_);
+  }
+
+  Result<CompileReport> compile(const char* backend, at::Tensor (*fn)(const at::Tensor&)) {
+    EXPECT_TRUE(start("graph", {.save_path = folder_.string()}).ok());
+    const auto inputs = annotate::input_tensors("node", {{"x", at::ones({3})}});
+    const at::Tensor y = fn(inputs.value()[0]);
+    EXPECT_TRUE(annotate::output_tensors("node", {{"y", y}}, {.export_with = backend}).ok());
+    EXPECT_TRUE(stop().ok());
+    return compile_graph({.visualize = false, .validate = false});
+  }
+  std::string text(const char* name) const {
+    std::ifstream file(folder_ / "graph" / name);
+    return (std::stringstream() << file.rdbuf()).str();
+  }
+
+  fs::path folder_;
+};
+
+at::Tensor sine(const at::Tensor& x) { return x.sin(); }
+at::Tensor unmapped(const at::Tensor& x) { return x.digamma(); }
+
+TEST_F(Foreign, WithoutPythonItIsUnimplemented) {
+  for (const char* backend : {"onnx-dynamo", "onnx-torchscript", "pt2"}) {
+    const auto report = compile(backend, sine);
+    ASSERT_FALSE(report.ok());
+    EXPECT_EQ(report.status().code(), StatusCode::kUnimplemented);
+    for (const char* part : {"'node'", backend, "Python"}) {
+      EXPECT_NE(report.status().message().find(part), std::string::npos) << report.status().message();
+    }
+  }
+}
+
+TEST_F(Foreign, WithoutPythonALackingOperatorIsNamed) {
+  const auto report = compile("onnx", unmapped);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.status().code(), StatusCode::kUnimplemented);
+  EXPECT_NE(report.status().message().find("aten::digamma"), std::string::npos) << report.status().message();
+}
+
+TEST_F(Foreign, TheRequestHoldsTheNodeAndTheChatterGoesToTheLog) {
+  std::string asked;
+  const auto emit = [&asked](const ForeignRequest& request) -> ForeignAnswer {
+    asked = request.backend + " " + request.node->input_names[0] + " " + request.node->output_names[0];
+    EXPECT_TRUE(at::equal(request.sample.at(0), at::ones({3})));
+    EXPECT_TRUE(request.torchscript.empty());
+    return {std::string("model bytes"), "so much to say"};
+  };
+  set_foreign_tools({.emit = emit, .load = nullptr});
+  const auto report = compile("onnx", unmapped);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(asked, "onnx-dynamo x y");
+  EXPECT_EQ(text("node.onnx"), "model bytes");
+  EXPECT_NE(text("log.txt").find("[debug] node 'node': onnx-dynamo says:\nso much to say"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace leapp::exporter
