@@ -48,6 +48,10 @@ def against_peer() -> None:
     print(f"\nfirst pass, 3 nodes (MLP 48-512-256-128-12)    eager {ours['eager_ms']:.3f} ms")
     print(f"  ours  added {ours['added_ms']:9.2f} ms")
     print(f"  peer  added {peer['added_ms']:9.2f} ms   ratio {peer['added_ms'] / ours['added_ms']:.1f} x")
+    again = run(OURS, "reentry", 200)
+    print(
+        f"  ours, one session: first pass {again['first_ms']:.2f} ms, later passes (median) {again['later_ms']:.2f} ms"
+    )
     ours, peer = run(OURS, "not_started", 20000), run(PEER, "not_started", 20000)
     print("\ninput_tensors with one tensor while nothing is exported")
     print(f"  ours  {ours['added_us']:9.2f} us")
