@@ -15,6 +15,9 @@
 namespace leapp::capture {
 namespace {
 
+// Entries of tensors that are gone, and the memory that goes with them, are reused while they are still in the cache.
+constexpr std::size_t kFewest = 192;
+
 std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
 
 bool is_foreign(const c10::Storage& storage) {
@@ -29,6 +32,7 @@ TensorTable::TensorTable(OpBuilder& builder) : builder_(builder) {
   entries_.reserve(256);
   ranges_.reserve(256);
   names_.reserve(64);
+  next_sweep_ = kFewest;
 }
 
 bool TensorTable::trackable(const at::Tensor& tensor) {
@@ -264,7 +268,7 @@ void TensorTable::sweep() {
     return !content || !content->alive();
   });
   std::erase_if(names_, [](const auto& item) { return item.second.tensor.expired(); });
-  next_sweep_ = std::max<std::size_t>(1024, entries_.size() * 2);
+  next_sweep_ = std::max(kFewest, entries_.size() * 2);
 }
 
 void TensorTable::begin() {
