@@ -28,6 +28,7 @@ struct Namers {
   PyObject* call_code = nullptr;  // of the function through which torch calls every module
   nb::object name_module;
   nb::object find_holder;
+  nb::object find_holders;
   std::unordered_set<PyObject*> known;  // modules that have been named; kept alive by whoever named them
 };
 
@@ -85,13 +86,35 @@ std::string holder_of(const at::Tensor& tensor) {
   }
 }
 
-void install_namers(nb::object call_code, nb::object name_module, nb::object find_holder) {
+std::vector<capture::Holder> holders_of(const std::vector<at::Tensor>& tensors) {
+  if (!Py_IsInitialized()) return {};
+  const nb::gil_scoped_acquire python;
+  if (!namers().find_holders.is_valid()) return {};
+  try {
+    nb::list list;
+    for (const at::Tensor& tensor : tensors) list.append(nb::cast(tensor));
+    std::vector<capture::Holder> holders;
+    for (auto& [name, attribute] : nb::cast<std::vector<std::pair<std::string, bool>>>(namers().find_holders(list))) {
+      using Kind = capture::Holder::Kind;
+      const Kind kind = name.empty() ? Kind::kNobody : attribute ? Kind::kAttribute : Kind::kVariable;
+      holders.push_back({kind, std::move(name)});
+    }
+    return holders;
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("looking for the holders of tensors");
+    return {};
+  }
+}
+
+void install_namers(nb::object call_code, nb::object name_module, nb::object find_holder, nb::object find_holders) {
   Namers& held = namers();
   held.call_code = call_code.release().ptr();  // code objects are never freed while torch is loaded
   held.name_module = std::move(name_module);
   held.find_holder = std::move(find_holder);
+  held.find_holders = std::move(find_holders);
   capture::set_module_namer(name_modules);
   capture::set_holder_namer(holder_of);
+  capture::set_holder_finder(holders_of);
 }
 
 /// A getter that may be called, copied and dropped without Python's lock.
@@ -124,7 +147,8 @@ void watch(std::vector<std::pair<std::string, nb::object>> buffers) {
 }  // namespace
 
 void bind_naming(nb::module_& m) {
-  m.def("install_namers", &install_namers, nb::arg("call_code"), nb::arg("name_module"), nb::arg("find_holder"));
+  m.def("install_namers", &install_namers, nb::arg("call_code"), nb::arg("name_module"), nb::arg("find_holder"),
+        nb::arg("find_holders"));
   m.def("forget_modules", [] { namers().known.clear(); });
   m.def("watch", &watch, nb::arg("buffers"));
 }

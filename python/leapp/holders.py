@@ -21,7 +21,7 @@ _named: dict[int, torch.nn.Module] = {}  # by id: the reference keeps it from be
 
 
 def install() -> None:
-    _capture.install_namers(torch.nn.Module._call_impl.__code__, name_module, holder_name)
+    _capture.install_namers(torch.nn.Module._call_impl.__code__, name_module, holder_name, find_holders)
 
 
 def forget() -> None:
@@ -64,6 +64,83 @@ def holder_name(tensor: torch.Tensor) -> str:
         if name := _name_in(frame.f_locals, tensor) or _name_in(frame.f_globals, tensor):
             return name
     return _attribute_anywhere(tensor)
+
+
+def find_holders(tensors: list[torch.Tensor]) -> list[tuple[str, bool]]:
+    """For each tensor its name and whether an attribute has it; variables and nobody give False."""
+    frames = list(_user_frames())
+    spaces = [space for owner in _owners(frames) if not _is_ours(owner) for space in _namespaces(owner)]
+    found: list[tuple[str, bool]] = []
+    elsewhere: list[torch.Tensor] = []
+    for tensor in tensors:
+        attribute = next((name for space in spaces if (name := _name_in(space, tensor))), "")
+        variable = next((name for frame in frames if (name := _name_in(frame.f_locals, tensor))), "")
+        found.append((attribute or variable, bool(attribute)))
+        if not attribute and _others(tensor, frames) > 0:
+            elsewhere.append(tensor)
+    if elsewhere:
+        ours = {id(tensors), id(elsewhere), *(id(frame.f_locals) for frame in frames)}
+        names = _attributes_anywhere(elsewhere, ours)
+        found = [(names[id(t)], True) if id(t) in names else f for t, f in zip(tensors, found, strict=True)]
+    return found
+
+
+def _namespaces(owner: Any) -> Iterator[dict[str, Any]]:
+    yield vars(owner)
+    if isinstance(owner, torch.nn.Module):
+        yield owner._buffers
+
+
+def _others(tensor: torch.Tensor, frames: list[FrameType]) -> int:
+    """References to it that no variable explains."""
+    known = 0
+    for frame in frames:
+        for value in frame.f_locals.values():
+            known += (value is tensor) + (isinstance(value, _CONTAINERS) and any(part is tensor for part in value))
+    # The list of tensors, the loop's variable, the parameter here, and getrefcount's own.
+    return sys.getrefcount(tensor) - 4 - known
+
+
+def _attributes_anywhere(tensors: list[torch.Tensor], ignored: set[int]) -> dict[int, str]:
+    """Names by id. Looks at everything Python keeps, twice: some 50 ms each."""
+    wanted = {id(tensor): tensor for tensor in tensors}
+    names: dict[int, str] = {}
+    containers = []
+    for referrer in gc.get_referrers(*tensors):
+        if id(referrer) in ignored:
+            continue
+        if isinstance(referrer, _CONTAINERS):
+            containers.append(referrer)
+        _note_attributes(referrer, wanted, names)
+    if len(names) < len(wanted) and containers:
+        for referrer in gc.get_referrers(*containers):
+            if id(referrer) not in ignored:
+                _note_attributes(referrer, wanted, names)
+    return names
+
+
+def _note_attributes(referrer: Any, wanted: dict[int, torch.Tensor], names: dict[int, str]) -> None:
+    if isinstance(referrer, (FrameType, ModuleType, type, torch.Tensor)) or _is_ours(referrer):
+        return
+    members = getattr(referrer, "__dict__", None)
+    if members is None and isinstance(referrer, dict) and all(isinstance(key, str) for key in referrer):
+        members = referrer if _is_namespace(referrer) else None
+    if not isinstance(members, dict):
+        return
+    for key, tensor in wanted.items():
+        if key not in names and (name := _name_in(members, tensor)):
+            names[key] = name
+
+
+def _is_ours(owner: Any) -> bool:
+    return type(owner).__module__.partition(".")[0] == "leapp"
+
+
+def _is_namespace(members: dict[str, Any]) -> bool:
+    return any(
+        getattr(owner, "__dict__", None) is members and not isinstance(owner, ModuleType) and not _is_ours(owner)
+        for owner in gc.get_referrers(members)
+    )
 
 
 def _user_frames() -> Iterator[FrameType]:

@@ -44,6 +44,7 @@ NodeRecord& Session::begin_record(const std::string& node, const OpenCall& call,
   record.name = node;
   record.inputs = call.inputs;
   record.options = options;
+  record.first_pass = pass_;
   return record;
 }
 

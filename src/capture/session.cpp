@@ -341,10 +341,16 @@ Status Session::stop() {
     return failed_precondition(fmt::format("stop: node {} is still open; close it with output_tensors", names));
   }
   const auto recorder = recorder_;
+  std::vector<Leaving> left;
+  if (options_.leaks != Leaks::kConstant) {
+    const auto guard = recorder->lock();
+    left = recorder->table().leavings();
+  }
   remove_hook();
   recorder_.reset();
   heap_.reset();
   promote_leaks(nodes_, options_.leaks, *log_);
+  report_leavings(nodes_, left, *log_);
   for (const auto& node : nodes_) {
     for (const PortRecord& input : node->inputs) {
       if (!input.state || (input.source && input.source->node == node->name)) continue;

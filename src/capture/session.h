@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "capture/heap.h"
 #include "capture/leaks.h"
+#include "capture/leavings.h"
 #include "capture/recorder.h"
 #include "capture/reentry.h"
 #include "leapp/capture.h"
@@ -56,7 +57,8 @@ struct NodeRecord {
   std::vector<ValuePtr> output_values;  ///< what the first call computed
   std::vector<Sample> samples;
   OutputOptions options;
-  std::size_t calls = 0;  ///< completed
+  std::size_t calls = 0;         ///< completed
+  std::uint64_t first_pass = 0;  ///< of the session, in which the first call was
 
   TensorTable::Survivors survivors;     ///< of the first call
   std::vector<Leak> leaks;              ///< until stop() makes ports of them

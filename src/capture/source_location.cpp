@@ -16,6 +16,7 @@ namespace {
 std::atomic<LocationProvider> g_provider{nullptr};
 std::atomic<ModuleNamer> g_module_namer{nullptr};
 std::atomic<HolderNamer> g_holder_namer{nullptr};
+std::atomic<HolderFinder> g_holder_finder{nullptr};
 
 struct Interned {
   std::mutex mutex;
@@ -49,6 +50,16 @@ void set_holder_namer(HolderNamer namer) { g_holder_namer.store(namer); }
 std::string holder_name(const at::Tensor& tensor) {
   const HolderNamer namer = g_holder_namer.load(std::memory_order_relaxed);
   return namer && tensor.defined() ? namer(tensor) : std::string();
+}
+
+void set_holder_finder(HolderFinder finder) { g_holder_finder.store(finder); }
+
+std::vector<Holder> find_holders(const std::vector<at::Tensor>& tensors) {
+  const HolderFinder finder = g_holder_finder.load(std::memory_order_relaxed);
+  std::vector<Holder> holders;
+  if (finder && !tensors.empty()) holders = finder(tensors);
+  holders.resize(tensors.size());
+  return holders;
 }
 
 LocationId intern_location(const std::string& file, int line, const std::string& function) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -32,6 +33,17 @@ bool ask_for_names();
 using HolderNamer = std::string (*)(const at::Tensor& tensor);
 void set_holder_namer(HolderNamer namer);
 std::string holder_name(const at::Tensor& tensor);
+
+/// Who has a tensor when nothing of the pipeline runs.
+struct Holder {
+  enum class Kind : std::uint8_t { kUnknown, kNobody, kVariable, kAttribute };
+  Kind kind = Kind::kUnknown;  ///< kUnknown: there is no front end to ask
+  std::string name;
+};
+/// Of each of `tensors`. Called without any lock of ours.
+using HolderFinder = std::vector<Holder> (*)(const std::vector<at::Tensor>& tensors);
+void set_holder_finder(HolderFinder finder);
+std::vector<Holder> find_holders(const std::vector<at::Tensor>& tensors);
 
 /// Thread-safe. Equal places get equal ids.
 LocationId intern_location(const std::string& file, int line, const std::string& function);

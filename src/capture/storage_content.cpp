@@ -266,6 +266,7 @@ void StorageContent::detach_constants(std::vector<at::Tensor>& released, bool in
   if (in_node && !written_ && !born_in_node_) {
     const bool computed =
         std::any_of(layers_.begin(), layers_.end(), [](const Layer& l) { return is_operand(*l.value); });
+    kept_ = kept_ || !computed;
     if (!computed && bytes_ <= kMaxKept) before_ = bytes_now();
   }
   written_ = written_ || in_node;

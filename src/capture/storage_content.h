@@ -67,6 +67,8 @@ class StorageContent : public std::enable_shared_from_this<StorageContent> {
   /// The memory was allocated while a node was open: what it held before is nobody's state.
   void note_birth() { born_in_node_ = true; }
   [[nodiscard]] bool has_constants() const;
+  /// A node has written to it that had not made it.
+  [[nodiscard]] bool kept() const { return kept_; }
 
   /// How a tensor that is all of this memory lies in it, if one was seen; else a flat one.
   [[nodiscard]] Geometry whole(at::ScalarType dtype) const;
@@ -108,6 +110,7 @@ class StorageContent : public std::enable_shared_from_this<StorageContent> {
   std::vector<Geometry> writes_;  // since forget_before()
   std::vector<Geometry> inputs_;  // likewise: of nodes that took this memory as input
   bool born_in_node_ = false;
+  bool kept_ = false;
   c10::SmallVector<c10::weak_intrusive_ptr<c10::StorageImpl>, 1> storages_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
 };

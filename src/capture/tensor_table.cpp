@@ -10,6 +10,7 @@
 
 #include "capture/hook.h"
 #include "capture/leaks.h"
+#include "capture/leavings.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
@@ -332,6 +333,21 @@ at::Tensor TensorTable::holder_of(const StorageContent& memory, const Geometry& 
     if (auto tensor = entry.tensor.lock()) return at::Tensor(std::move(tensor));
   }
   return {};
+}
+
+std::vector<Leaving> TensorTable::leavings() const {
+  std::vector<Leaving> found;
+  for (const auto& [impl, entry] : entries_) {
+    const bool published = entry.value->kind == TracedKind::kPublished;
+    if (!published && entry.value->kind != TracedKind::kFormer) continue;
+    const Origin& origin = *entry.value->origin;
+    if (origin.part || origin.constant || (entry.content && entry.content->kept())) continue;
+    auto tensor = entry.tensor.lock();
+    if (!tensor) continue;
+    found.push_back(
+        {at::Tensor(std::move(tensor)), origin.node, origin.port, origin.pass, origin.key, entry.content.get()});
+  }
+  return found;
 }
 
 }  // namespace leapp::capture

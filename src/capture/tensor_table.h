@@ -15,6 +15,7 @@
 namespace leapp::capture {
 
 struct LeakSource;
+struct Leaving;
 
 /// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
 /// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
@@ -84,6 +85,9 @@ class TensorTable {
   /// A tensor that holds, or lies at, what is asked for; undefined if there is none any more.
   at::Tensor holder_of(const LeakSource& source, std::uint64_t pass) const;
   at::Tensor holder_of(const StorageContent& memory, const Geometry& place) const;
+
+  /// The tensors that are still there and hold what nodes made, but for memory that was there before its node.
+  [[nodiscard]] std::vector<Leaving> leavings() const;
 
   /// A constant without a name, and the tensor it was read from.
   struct Unnamed {

@@ -142,6 +142,9 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
   backend.name = known->name;
   backend.format = known->format;
   Reader reader(fmt::format("node '{}' (export_with='{}')", node, backend.name), options.backend_params);
+  if (backend.kind == BackendKind::kTorchScript) {
+    reader.take<bool>("source_lines", "a bool", [&](bool value) { backend.source_lines = value; });
+  }
   if (backend.format == "onnx") {
     reader.take_range("opset_version", kOldestOpset, kNewestOpset, [&](std::int64_t v) { backend.opset_version = v; });
     reader.take_range("ir_version", kOldestIr, kNewestIr, [&](std::int64_t v) { backend.ir_version = v; });

@@ -28,6 +28,7 @@ struct Backend {
   std::int64_t opset_version = 18;
   std::optional<std::int64_t> ir_version;  ///< absent: the lowest that the opset allows
   bool optimize = true;
+  bool source_lines = false;  ///< jit: the model's tracebacks name the user's files and lines
   bool report = false;
   bool verify = false;
   std::filesystem::path model_path;  ///< kGiven: where the user's file is

@@ -120,7 +120,8 @@ Result<Emitted> emit_model(const EmitRequest& request, Logger& log) {
   const Backend& backend = request.node.backend;
   switch (backend.kind) {
     case BackendKind::kTorchScript: {
-      LEAPP_ASSIGN_OR_RETURN(std::string bytes, emit::emit_torchscript(request.node.graph));
+      LEAPP_ASSIGN_OR_RETURN(std::string bytes,
+                             emit::emit_torchscript(request.node.graph, {.source_lines = backend.source_lines}));
       return Emitted{std::move(bytes), {}, {}};
     }
     case BackendKind::kOnnx:

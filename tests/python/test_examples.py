@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,8 +36,8 @@ def test_complete_pipeline_in_cpp_writes_the_same_bundle(tmp_path: Path) -> None
     texts = [(folder / "complete_pipeline.yaml").read_text() for folder in folders]
     first, second = (text.partition("system information:")[0] for text in texts)
     assert "preprocess/normalized: [inference/features]" in first
-    # The models differ in one thing, the lines of the Python program they carry for error messages.
-    assert re.sub(r"(md5|sha256)sum: .*", "", first) == re.sub(r"(md5|sha256)sum: .*", "", second)
+    assert first.count("sha256sum: ") == 3
+    assert first == second
     for node in ("preprocess", "inference", "postprocess"):
         python, cpp = (torch.jit.load(str(folder / f"{node}.pt")) for folder in folders)
         assert python.code == cpp.code

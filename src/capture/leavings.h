@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a node leaves behind and no later call has had the chance to read.
+//
+// State that is reassigned shows when a call reads what an earlier one made (leaks.h). With too few passes it never
+// does: an attribute that one call sets and the next would read, a history of eight after three passes. The models are
+// then right for what was recorded, and wrong from the next step on. So: whatever a node made in its first call and
+// someone still has when the session ends may be state that nobody has seen at work.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+
+namespace leapp::capture {
+
+struct NodeRecord;
+
+/// A tensor that a node made and that someone still has when the session ends.
+struct Leaving {
+  at::Tensor tensor;
+  std::string node;
+  std::string port;        ///< of a published output; empty: not published
+  std::uint64_t pass = 0;  ///< in which it was made
+  std::uint64_t key = 0;   ///< which value of the node it is; not of published ones
+  const void* memory = nullptr;
+};
+
+/// Warns, once a node, about leavings that may be state which no call has read yet.
+/// REQUIRES: leaks have been promoted; no lock of ours is held.
+void report_leavings(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const std::vector<Leaving>& leavings,
+                     Logger& log);
+
+}  // namespace leapp::capture
