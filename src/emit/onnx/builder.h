@@ -131,6 +131,16 @@ class OpBuilder {
   /// ArgMax or ArgMin.
   Tensor arg_reduce(const std::string& op, const Tensor& x, std::int64_t dim, bool keepdim);
 
+  // ---- repetition ----
+
+  /// The state after `count` rounds. A step gets the round's number (int64[1]) and the state before it, and gives the
+  /// state after it, of the same types. Few rounds are written out, more become a Loop.
+  Tensors repeat(std::int64_t count, const Tensors& state, const LoopBody& step);
+  /// The same in a Loop whatever the number of rounds, 0-d int64, which may depend on data.
+  Tensors loop(const Tensor& rounds, const Tensors& state, const LoopBody& step);
+  /// At most `count` rounds; before its state a step gives whether there is another one, 0-d bool.
+  Tensors loop_while(std::int64_t count, const Tensors& state, const LoopBody& step);
+
   // ---- shape ----
 
   Tensor reshape(const Tensor& x, const Shape& shape);

@@ -33,9 +33,12 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries calculus_ops();
 [[nodiscard]] OpEntries casting_ops();
 [[nodiscard]] OpEntries comparison_ops();
+[[nodiscard]] OpEntries complex_ops();
 [[nodiscard]] OpEntries convolution_ops();
 [[nodiscard]] OpEntries creation_ops();
 [[nodiscard]] OpEntries elementwise_ops();
+[[nodiscard]] OpEntries factorisation_ops();
+[[nodiscard]] OpEntries fourier_ops();
 [[nodiscard]] OpEntries indexing_ops();
 [[nodiscard]] OpEntries joining_ops();
 [[nodiscard]] OpEntries linear_algebra_ops();
@@ -48,8 +51,9 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries reduction_ops();
 [[nodiscard]] OpEntries scatter_ops();
 [[nodiscard]] OpEntries shape_ops();
-[[nodiscard]] OpEntries small_matrix_ops();
+[[nodiscard]] OpEntries solver_ops();
 [[nodiscard]] OpEntries sorting_ops();
+[[nodiscard]] OpEntries spectral_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
 [[nodiscard]] const OpEntry* find_op(std::string_view name);
