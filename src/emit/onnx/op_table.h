@@ -57,5 +57,9 @@ using OpEntries = std::span<const OpEntry>;
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
 [[nodiscard]] const OpEntry* find_op(std::string_view name);
+/// The same for nodes that take or give complex tensors.
+[[nodiscard]] const OpEntry* find_complex_op(std::string_view name);
+/// Whether the handler for real tensors may be asked once for the real and once for the imaginary parts.
+[[nodiscard]] bool is_part_by_part(std::string_view name);
 
 }  // namespace leapp::onnx_ops
