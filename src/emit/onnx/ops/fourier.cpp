@@ -4,6 +4,7 @@
 // The three Fourier transforms that all of torch's are made of. Short ones are products with a matrix, which is as
 // exact as it gets and which every opset has; long ones are ONNX's DFT.
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -74,8 +75,13 @@ ComplexTensor by_matrix(OpBuilder& b, const ComplexTensor& x, const Transform& t
           b.binary(minus, b.matmul(x.imaginary, c), turned)};
 }
 
-/// Rows by ONNX's own node, whose backward transform divides by the size.
-ComplexTensor by_dft(OpBuilder& b, const ComplexTensor& x, const Transform& t) {
+/// Rows by ONNX's own node, whose backward transform divides by the size. ONNX Runtime's is exact to four digits only
+/// unless the size is a power of two, so that others are computed in float64.
+ComplexTensor by_dft(OpBuilder& b, const ComplexTensor& given, const Transform& t) {
+  const DType dtype = given.real.dtype;
+  const DType work = std::has_single_bit(static_cast<std::uint64_t>(t.size)) ? dtype : DType::kFloat64;
+  ComplexTensor x{b.cast(given.real, work), {}};
+  if (given.imaginary.present()) x.imaginary = b.cast(given.imaginary, work);
   const Tensor imaginary = x.imaginary.present() ? x.imaginary : b.full(0.0, x.real.type());
   const Tensor pairs = b.concat({b.unsqueeze(x.real, {-1}), b.unsqueeze(imaginary, {-1})}, -1);
   Attributes attributes = {{"inverse", std::int64_t{!t.forward}}};
@@ -88,6 +94,7 @@ ComplexTensor by_dft(OpBuilder& b, const ComplexTensor& x, const Transform& t) {
   Tensor found = b.add("DFT", inputs, pairs.type(), std::move(attributes));
   if (!t.forward) found = with_number(b, "Mul", found, static_cast<double>(t.size));
   found = b.slice(found, 1, 0, t.out);
+  found = b.cast(found, dtype);
   return {b.select(found, -1, 0), b.select(found, -1, 1)};
 }
 

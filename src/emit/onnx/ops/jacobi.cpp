@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/householder.h"
 #include "emit/onnx/ops/matrices.h"
 
 namespace leapp::onnx_ops {
@@ -102,6 +103,8 @@ OrthogonalColumns orthogonal_columns(OpBuilder& b, const Tensor& a, bool with_v)
     return {compare_number(b, "Greater", after[1], kClose), after[0]};
   };
   m = b.loop_while(kSweeps, {m}, sweep)[0];
+  // After whole sweeps all columns are back in their places, the added one last.
+  m = b.slice(m, -1, 0, a.size(-1));
   OrthogonalColumns found;
   found.w = b.binary("Mul", b.slice(m, -2, 0, rows), scale);
   if (with_v) found.v = b.slice(m, -2, rows, m.size(-2));
@@ -111,34 +114,86 @@ OrthogonalColumns orthogonal_columns(OpBuilder& b, const Tensor& a, bool with_v)
 
 namespace {
 
-Tensor sorted(OpBuilder& b, const Tensor& values, std::int64_t count, bool largest_first) {
-  Shape shape = values.shape;
+/// Values in order, and the places they were in.
+struct Sorted {
+  Tensor values;
+  Tensor places;
+};
+
+Sorted sorted(OpBuilder& b, const Tensor& values, bool largest_first) {
+  const Tensors found =
+      b.add_many("TopK", {values, b.ints({values.size(-1)})}, {values.type(), {DType::kInt64, values.shape}},
+                 {{"axis", std::int64_t{-1}}, {"largest", std::int64_t{largest_first}}});
+  return {found[0], found[1]};
+}
+
+Tensor columns_in(OpBuilder& b, const Tensor& m, const Tensor& places) {
+  return b.gather_elements(m, b.expand(b.unsqueeze(places, {-2}), m.shape), -1);
+}
+
+/// Q of A = Q R with a positive diagonal of R: unit columns along A's if those are orthogonal, and others to complete
+/// them where A's are zero, or end.
+Tensor unit_columns(OpBuilder& b, const Tensor& a, std::int64_t count) {
+  const Reflectors q = reflectors_of(b, a);
+  Shape shape = a.shape;
   shape.back() = count;
-  return b.add_many("TopK", {values, b.ints({count})}, {{values.dtype, shape}, {DType::kInt64, shape}},
-                    {{"axis", std::int64_t{-1}}, {"largest", std::int64_t{largest_first}}})[0];
+  const Tensor unsigned_q = reflected(b, q, identity(b, {a.dtype, shape}), false);
+  const Tensor diagonal = b.unsqueeze(take_diagonal(b, q.packed, {0, -2, -1}), {-2});
+  const Tensor one = b.constant(1.0, a.dtype);
+  Tensor sign = b.where(compare_number(b, "Less", diagonal, 0), b.constant(-1.0, a.dtype), one);
+  Shape rest = sign.shape;
+  rest.back() = count - sign.size(-1);
+  if (rest.back() > 0) sign = b.concat({sign, b.full(1.0, {a.dtype, rest})}, -1);
+  return b.binary("Mul", unsigned_q, sign);
+}
+
+/// The symmetric matrix with all eigenvalues moved to between one and three times a bound of them, where they are its
+/// singular values and its eigenvectors the right singular vectors.
+struct Shifted {
+  Tensor matrix;
+  Tensor shift;  // [batch, 1, 1]
+};
+
+Shifted shifted(OpBuilder& b, const Tensor& a) {
+  const Tensor m = b.cast(a, kWork);
+  const Tensor sums = b.reduce("ReduceL1", m, {-1}, true);
+  const Tensor shift = with_number(b, "Mul", b.reduce("ReduceMax", sums, {-2}, true), 2);
+  return {b.binary("Add", m, b.binary("Mul", identity_like(b, m), shift)), shift};
 }
 
 }  // namespace
 
 Tensor singular_values(OpBuilder& b, const Tensor& a) {
-  const std::int64_t count = std::min(a.size(-2), a.size(-1));
   const Tensor sizes = orthogonal_columns(b, a.size(-2) < a.size(-1) ? transposed(b, a) : a, false).sizes;
-  return sorted(b, b.squeeze(sizes, {-2}), count, true);
+  return sorted(b, b.squeeze(sizes, {-2}), true).values;
+}
+
+SingularVectors singular_vectors(OpBuilder& b, const Tensor& a, bool full) {
+  if (a.size(-2) < a.size(-1)) {
+    const SingularVectors flipped = singular_vectors(b, transposed(b, a), full);
+    return {flipped.v, flipped.values, flipped.u};
+  }
+  const OrthogonalColumns c = orthogonal_columns(b, a, true);
+  const Sorted order = sorted(b, b.squeeze(c.sizes, {-2}), true);
+  const Tensor w = columns_in(b, c.w, order.places);
+  return {unit_columns(b, w, full ? a.size(-2) : a.size(-1)), order.values, columns_in(b, c.v, order.places)};
 }
 
 Tensor symmetric_eigenvalues(OpBuilder& b, const Tensor& a) {
-  // All eigenvalues moved to between one and three times a bound of them, where they are the singular values.
-  const Tensor m = b.cast(a, kWork);
-  const Tensor sums = b.reduce("ReduceL1", m, {-1}, true);
-  const Tensor shift = with_number(b, "Mul", b.reduce("ReduceMax", sums, {-2}, true), 2);
-  const Tensor moved = b.binary("Add", m, b.binary("Mul", identity_like(b, m), shift));
-  const Tensor values = b.binary("Sub", singular_values(b, moved), b.squeeze(shift, {-1}));
+  const Shifted moved = shifted(b, a);
+  const Tensor values = b.binary("Sub", singular_values(b, moved.matrix), b.squeeze(moved.shift, {-1}));
   return b.slice(values, -1, -1, -1 - values.size(-1), -1);
+}
+
+Eigenvectors symmetric_eigenvectors(OpBuilder& b, const Tensor& a) {
+  const Shifted moved = shifted(b, a);
+  const OrthogonalColumns c = orthogonal_columns(b, moved.matrix, true);
+  const Sorted order = sorted(b, b.squeeze(c.sizes, {-2}), false);
+  return {b.binary("Sub", order.values, b.squeeze(moved.shift, {-1})), columns_in(b, c.v, order.places)};
 }
 
 PseudoInverse pseudo_inverse(OpBuilder& b, const Tensor& a, const Tensor& atol, const Tensor& rtol) {
   const bool wide = a.size(-2) < a.size(-1);
-  const std::int64_t count = std::min(a.size(-2), a.size(-1));
   const OrthogonalColumns c = orthogonal_columns(b, wide ? transposed(b, a) : a, true);
   const Tensor largest = b.reduce("ReduceMax", c.sizes, {-1}, true);
   const Tensor limit = b.binary("Max", atol, b.binary("Mul", rtol, largest));
@@ -151,7 +206,7 @@ PseudoInverse pseudo_inverse(OpBuilder& b, const Tensor& a, const Tensor& atol, 
   PseudoInverse found;
   found.inverse = wide ? transposed(b, inverse) : inverse;
   found.rank = b.reduce("ReduceSum", b.cast(counts, DType::kInt64), {-2, -1}, false);
-  found.values = sorted(b, b.squeeze(c.sizes, {-2}), count, true);
+  found.values = sorted(b, b.squeeze(c.sizes, {-2}), true).values;
   return found;
 }
 

@@ -7,7 +7,7 @@
 namespace leapp::onnx_ops {
 
 /// A V = W with orthogonal columns in V and W: the lengths of W's columns are the singular values of A, in no order.
-/// There may be one more column than A has, of zeros. All in float64.
+/// All in float64.
 struct OrthogonalColumns {
   Tensor w;
   Tensor v;      ///< only if asked for
@@ -20,8 +20,22 @@ OrthogonalColumns orthogonal_columns(OpBuilder& b, const Tensor& a, bool with_v)
 /// Largest first: [batch, min(rows, columns)], float64.
 Tensor singular_values(OpBuilder& b, const Tensor& a);
 
+/// A = U S V^T, largest first; U and V square if `full`. All in float64.
+struct SingularVectors {
+  Tensor u;
+  Tensor values;
+  Tensor v;
+};
+SingularVectors singular_vectors(OpBuilder& b, const Tensor& a, bool full);
+
 /// Smallest first: [batch, n], float64. `a` is symmetric.
 Tensor symmetric_eigenvalues(OpBuilder& b, const Tensor& a);
+
+struct Eigenvectors {
+  Tensor values;
+  Tensor vectors;
+};
+Eigenvectors symmetric_eigenvectors(OpBuilder& b, const Tensor& a);
 
 /// The inverse of what is not taken for zero: singular values above the larger of `atol` and `rtol` times the largest.
 /// Both tolerances broadcast to [batch, 1, 1] and are float64.

@@ -9,6 +9,7 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/gauge.h"
 #include "emit/onnx/ops/jacobi.h"
 #include "emit/onnx/ops/matrices.h"
 
@@ -19,23 +20,34 @@ constexpr DType kWork = DType::kFloat64;
 
 bool is_used(OpBuilder& b, std::size_t index) { return b.result_count() > index && !b.node().result(index)->unused(); }
 
+constexpr const char* kSigns =
+    "the signs of singular vectors and eigenvectors are every solver's own choice, and here they reach an output; "
+    "give out what does not depend on them (U @ Vh, V @ D @ V.T, values)";
+
 void eigenvalues(OpBuilder& b) {
   const Tensor a = b.tensor(b.has("A") ? "A" : "self");
-  if (is_used(b, 1))
-    return b.refuse("the sign of an eigenvector is any solver's choice; only eigenvalues have ONNX forms");
   const Tensor whole = symmetric_from(b, a, b.text("UPLO") == "U");
-  b.bind(0, b.cast(symmetric_eigenvalues(b, whole), b.result().dtype));
+  if (!is_used(b, 1)) return b.bind(0, b.cast(symmetric_eigenvalues(b, whole), b.result().dtype));
+  if (!signs_cancel(b.node(), {1})) return b.refuse(kSigns);
+  const Eigenvectors found = symmetric_eigenvectors(b, whole);
+  b.bind(0, b.cast(found.values, b.result(0).dtype));
+  b.bind(1, b.cast(found.vectors, b.result(1).dtype));
 }
 
 void svdvals(OpBuilder& b) { b.bind(b.cast(singular_values(b, b.tensor("A")), b.result().dtype)); }
 
-/// U, S, V, of which only S has one right answer.
+/// U, S and V, which newer operators give as its transpose.
 void svd(OpBuilder& b) {
-  const Tensor a = b.tensor(b.has("A") ? "A" : "self");
-  if (is_used(b, 0) || is_used(b, 2)) {
-    return b.refuse("the signs of singular vectors are any solver's choice; only singular values have ONNX forms");
-  }
-  b.bind(1, b.cast(singular_values(b, a), b.result(1).dtype));
+  const bool old = !b.has("A");
+  const Tensor a = b.tensor(old ? "self" : "A");
+  const DType dtype = b.result(1).dtype;
+  if (!is_used(b, 0) && !is_used(b, 2)) return b.bind(1, b.cast(singular_values(b, a), dtype));
+  if (b.has("compute_uv") && !b.flag("compute_uv")) return b.refuse("vectors that were not computed");
+  if (!signs_cancel(b.node(), {0, 2})) return b.refuse(kSigns);
+  const SingularVectors found = singular_vectors(b, a, old ? !b.flag("some") : b.flag("full_matrices"));
+  b.bind(0, b.cast(found.u, dtype));
+  b.bind(1, b.cast(found.values, dtype));
+  b.bind(2, b.cast(old ? found.v : transposed(b, found.v), dtype));
 }
 
 /// A tolerance that is None, a number, or a tensor with an element for each matrix; float64[..., 1, 1].
