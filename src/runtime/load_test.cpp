@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "leapp/bundle/reader.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline_testing.h"
 

@@ -30,7 +30,7 @@ from onnx_models import OnnxExported, export, export_somehow
 from op_samples import Call, calls, invoke, op_id, operators
 
 SAMPLES = 10
-FALLBACK_SAMPLES = 2  # PyTorch's exporter takes seconds for each
+FALLBACK_SAMPLES = 1  # PyTorch's exporter takes seconds for each
 SEED = 42
 TABLE = Path(__file__).parent / "onnx_table.py"
 
