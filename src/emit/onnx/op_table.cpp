@@ -10,11 +10,14 @@ namespace {
 
 using Family = OpEntries (*)();
 
-constexpr std::array<Family, 23> kFamilies = {
-    activation_ops,  arithmetic_ops, attention_ops,     calculus_ops,     casting_ops, comparison_ops,
-    convolution_ops, creation_ops,   elementwise_ops,   indexing_ops,     joining_ops, linear_algebra_ops,
-    loss_ops,        norm_ops,       normalisation_ops, pooling_ops,      random_ops,  recurrent_ops,
-    reduction_ops,   scatter_ops,    shape_ops,         small_matrix_ops, sorting_ops,
+constexpr std::array kFamilies = {
+    activation_ops,     arithmetic_ops,    attention_ops,     calculus_ops,
+    casting_ops,        comparison_ops,    convolution_ops,   creation_ops,
+    elementwise_ops,    indexing_ops,      joining_ops,       linear_algebra_ops,
+    loss_ops,           norm_ops,          normalisation_ops, pooling_ops,
+    random_ops,         recurrent_ops,     reduction_ops,     scatter_ops,
+    shape_ops,          small_matrix_ops,  sorting_ops,       special_airy_ops,
+    special_bessel_ops, special_error_ops, special_gamma_ops, special_incomplete_gamma_ops,
 };
 
 std::unordered_map<std::string_view, const OpEntry*> make_index() {

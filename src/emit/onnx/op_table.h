@@ -50,6 +50,11 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries shape_ops();
 [[nodiscard]] OpEntries small_matrix_ops();
 [[nodiscard]] OpEntries sorting_ops();
+[[nodiscard]] OpEntries special_airy_ops();
+[[nodiscard]] OpEntries special_bessel_ops();
+[[nodiscard]] OpEntries special_error_ops();
+[[nodiscard]] OpEntries special_gamma_ops();
+[[nodiscard]] OpEntries special_incomplete_gamma_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
 [[nodiscard]] const OpEntry* find_op(std::string_view name);
