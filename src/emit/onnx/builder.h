@@ -8,6 +8,7 @@
 // expressions; it has to return early only where it would index by what it was refused.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -128,6 +129,10 @@ class OpBuilder {
   Tensor matmul(const Tensor& x, const Tensor& y);
   /// `op` is ReduceSum, ReduceMean, ...; `dims` wrapped here, empty for all.
   Tensor reduce(const std::string& op, const Tensor& x, const Ints& dims, bool keepdim);
+  /// The values after `trips` steps (0-d int64), each of which maps them to others of the same types. A step sees the
+  /// number of the step, from zero on, and the values, and nothing else of the graph around it.
+  using LoopStep = std::function<Tensors(OpBuilder& body, const Tensor& index, const Tensors& values)>;
+  Tensors loop(const Tensor& trips, const Tensors& values, const LoopStep& step);
   /// ArgMax or ArgMin.
   Tensor arg_reduce(const std::string& op, const Tensor& x, std::int64_t dim, bool keepdim);
 

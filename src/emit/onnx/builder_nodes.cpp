@@ -164,6 +164,33 @@ Tensor OpBuilder::reduce(const std::string& op, const Tensor& x, const Ints& dim
   return add(op, inputs, {x.dtype, shape}, std::move(attributes));
 }
 
+Tensors OpBuilder::loop(const Tensor& trips, const Tensors& values, const LoopStep& step) {
+  const std::string scope = model_.new_scope();
+  ModelBuilder model(opset(), scope);
+  Values nothing;
+  OpBuilder body(model, nothing, node_, "");
+  const Tensor index = model.add_input(scope + "step", {DType::kInt64, {}});
+  const Tensor goes_on = model.add_input(scope + "goes_on", {DType::kBool, {}});
+  Tensors inside;
+  std::vector<TensorType> types;
+  for (const Tensor& value : values) {
+    inside.push_back(model.add_input(scope + "in" + std::to_string(inside.size()), value.type()));
+    types.push_back(value.type());
+  }
+  const Tensors next = step(body, index, inside);
+  if (!body.ok() && ok()) status_ = body.status();
+  const std::string line = location_text(node_.location());
+  model.add_output(scope + "still", goes_on, line);
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    if (next[i].type() != types[i]) fault(fmt::format("value {} of a loop changes its type", i));
+    model.add_output(scope + "out" + std::to_string(i), next[i], line);
+  }
+  Tensors inputs = {trips, Tensor{}};
+  inputs.insert(inputs.end(), values.begin(), values.end());
+  const auto graph = std::make_shared<const onnx::Graph>(model.finish(scope + "loop"));
+  return add_many("Loop", inputs, types, {{"body", graph}});
+}
+
 Tensor OpBuilder::arg_reduce(const std::string& op, const Tensor& x, std::int64_t dim, bool keepdim) {
   if (x.rank() == 0) return reshape(arg_reduce(op, reshape(x, {1}), 0, false), {});
   const std::int64_t axis = wrap_dim(dim, x.rank());

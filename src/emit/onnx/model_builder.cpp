@@ -99,7 +99,7 @@ void ModelBuilder::give_names() {
   for (ValueRecord& value : values_) {
     if (!value.name.empty() || value.kind == Kind::kInput) continue;
     if (value.kind == Kind::kConstant && !value.used) continue;
-    value.name = free_name((value.kind == Kind::kConstant ? "c" : "t") + std::to_string(next++));
+    value.name = free_name(scope_ + (value.kind == Kind::kConstant ? "c" : "t") + std::to_string(next++));
   }
 }
 
@@ -128,7 +128,7 @@ onnx::Graph ModelBuilder::finish(std::string name) {
     if (!record.used) continue;
     onnx::Node node;
     node.op_type = record.spec.op;
-    node.name = record.spec.op + "_" + std::to_string(numbers[record.spec.op]++);
+    node.name = scope_ + record.spec.op + "_" + std::to_string(numbers[record.spec.op]++);
     node.doc_string = std::move(record.spec.doc_string);
     node.attributes = std::move(record.spec.attributes);
     for (const Tensor& input : record.spec.inputs) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "emit/onnx/tensor.h"
@@ -30,9 +31,13 @@ struct NodeSpec {
 /// not be known when its node is made. Not thread-safe.
 class ModelBuilder {
  public:
-  explicit ModelBuilder(int opset) : opset_(opset) {}
+  /// `scope` stands before every name that is made up: names in the body of a loop must not be those around it.
+  explicit ModelBuilder(int opset, std::string scope = "") : opset_(opset), scope_(std::move(scope)) {}
 
   [[nodiscard]] int opset() const { return opset_; }
+
+  /// A scope for the names of one more body inside this graph.
+  [[nodiscard]] std::string new_scope() { return scope_ + "body" + std::to_string(next_body_++) + "."; }
 
   Tensor add_input(std::string name, graph::TensorType type);
 
@@ -71,6 +76,8 @@ class ModelBuilder {
   [[nodiscard]] std::string free_name(const std::string& wish);
 
   int opset_;
+  std::string scope_;
+  std::int64_t next_body_ = 0;
   std::vector<ValueRecord> values_;
   std::vector<NodeRecord> nodes_;
   std::vector<graph::Constant> constants_;

@@ -55,6 +55,7 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries special_error_ops();
 [[nodiscard]] OpEntries special_gamma_ops();
 [[nodiscard]] OpEntries special_incomplete_gamma_ops();
+[[nodiscard]] OpEntries special_polynomial_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
 [[nodiscard]] const OpEntry* find_op(std::string_view name);

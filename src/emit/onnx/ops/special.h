@@ -25,6 +25,13 @@ Tensor special_argument(OpBuilder& b, std::string_view name);
 /// Rounds `value` to the result's dtype.
 void bind_special(OpBuilder& b, const Tensor& value);
 
+/// What `expression` gives in the dtype torch computes in, as float64: for the steps whose rounding shows.
+template <typename Expression>
+Tensor rounded(OpBuilder& b, Expression expression) {
+  const DType dtype = b.result().dtype;
+  return b.cast(expression(is_half(dtype) ? DType::kFloat32 : dtype), DType::kFloat64);
+}
+
 /// A handler of one argument, from a function over float64.
 template <Tensor (*function)(OpBuilder& b, const Tensor& x)>
 void special_unary(OpBuilder& b) {

@@ -53,7 +53,13 @@ Tensor airy_integral(OpBuilder& b, const Tensor& x) {
   const Tensor stretch = b.binary("Mul", root, fourth_root);
   const Tensor terms = b.unary("Cos", b.binary("Div", numbers(b, cubes), with_nodes(b, stretch)));
   const Tensor falling = b.binary("Mul", weighted_sum(b, terms, decay), b.unary("Exp", negated(b, z)));
-  const Tensor angle = number_with(b, "Sub", pi / 3, z);
+  // As torch rounds it: of a large x that is all that matters.
+  const Tensor turn = rounded(b, [&](DType dtype) {
+    const Tensor y = b.cast(size, dtype);
+    const Tensor product = b.binary("Mul", with_number(b, "Mul", y, 2), b.unary("Sqrt", y));
+    return with_number(b, "Add", with_number(b, "Div", product, 3), pi / 4);
+  });
+  const Tensor angle = number_with(b, "Sub", pi / 3 + pi / 4, turn);
   const Tensor swinging = b.binary("Sub", b.binary("Mul", b.unary("Cos", angle), weighted_sum(b, terms, real)),
                                    b.binary("Mul", b.unary("Sin", angle), weighted_sum(b, terms, imaginary)));
   return b.binary("Div", b.where(compare_number(b, "Less", x, 0), swinging, falling), fourth_root);

@@ -92,7 +92,8 @@ struct Waves {
 };
 
 /// For large x: J + iY is sqrt(2 / (pi x)) e^(i w), w = x - (order / 2 + 1 / 4) pi, times the mean of
-/// (1 + i y)^(order - 1/2), y = s^2 / (2 x): DLMF 10.9.12 turned into the upper half plane.
+/// (1 + i y)^(order - 1/2), y = s^2 / (2 x): DLMF 10.9.12 turned into the upper half plane. The angle is rounded as
+/// torch's is, which of a large x is all that matters.
 Waves waves(OpBuilder& b, const Tensor& x, int order) {
   const HankelRule rule = hankel_rule(order);
   const Tensor y = hankel_argument(b, x, rule);
@@ -104,7 +105,8 @@ Waves waves(OpBuilder& b, const Tensor& x, int order) {
   };
   const Tensor p = mean(real);
   const Tensor q = mean(imaginary);
-  const Tensor angle = with_number(b, "Sub", x, (0.5 * order + 0.25) * pi);
+  const Tensor angle =
+      rounded(b, [&](DType dtype) { return with_number(b, "Sub", b.cast(x, dtype), (0.5 * order + 0.25) * pi); });
   const Tensor cosine = b.unary("Cos", angle);
   const Tensor sine = b.unary("Sin", angle);
   const Tensor height = b.unary("Sqrt", number_with(b, "Div", 2 / pi, x));
@@ -181,8 +183,7 @@ Tensor scaled_i(OpBuilder& b, const Tensor& x) {
 /// The exponential is rounded to the result's dtype, for it overflows in torch before the product would.
 template <int order>
 Tensor bessel_i(OpBuilder& b, const Tensor& x) {
-  const DType dtype = is_half(b.result().dtype) ? DType::kFloat32 : b.result().dtype;
-  const Tensor growth = b.cast(b.cast(b.unary("Exp", b.unary("Abs", x)), dtype), DType::kFloat64);
+  const Tensor growth = rounded(b, [&](DType dtype) { return b.cast(b.unary("Exp", b.unary("Abs", x)), dtype); });
   return b.binary("Mul", scaled_i<order>(b, x), growth);
 }
 

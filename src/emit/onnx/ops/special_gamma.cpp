@@ -106,8 +106,7 @@ Tensor digamma(OpBuilder& b, const Tensor& x) {
 
 /// torch multiplies by pi in the result's dtype, which decides what comes out at the poles.
 Tensor trigamma(OpBuilder& b, const Tensor& x) {
-  const DType dtype = is_half(b.result().dtype) ? DType::kFloat32 : b.result().dtype;
-  const Tensor turn = b.cast(with_number(b, "Mul", b.cast(x, dtype), pi), DType::kFloat64);
+  const Tensor turn = rounded(b, [&](DType dtype) { return with_number(b, "Mul", b.cast(x, dtype), pi); });
   const Tensor sine = b.unary("Sin", turn);
   const Tensor poles = number_with(b, "Div", pi * pi, b.binary("Mul", sine, sine));
   const Tensor reflect = compare_number(b, "Less", x, 0.5);
@@ -163,6 +162,7 @@ Tensor zeta(OpBuilder& b, const Tensor& s, const Tensor& q) {
                     {compare_number(b, "Less", s, 1), number(b, kNotANumber)},
                     {b.binary("And", not_positive, is_whole(b, q)), number(b, kInfinity)},
                     {b.binary("And", not_positive, b.logical_not(is_whole(b, s))), number(b, kNotANumber)},
+                    {compare_number(b, "Equal", q, kInfinity), number(b, kNotANumber)},  // as torch says
                     {below, b.binary("Add", main, alternating)}},
                    main);
 }
