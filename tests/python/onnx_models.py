@@ -77,11 +77,15 @@ class OnnxExported:
 
 
 def export(
-    fn: Callable[..., Any], inputs: Sequence[torch.Tensor], save_path: Path, **backend_params: int
+    fn: Callable[..., Any],
+    inputs: Sequence[torch.Tensor],
+    save_path: Path,
+    leaks: str = "promote",
+    **backend_params: int,
 ) -> OnnxExported:
     """Runs `fn` as the only node of a session and exports it natively with onnx. Raises what leapp raises."""
     seed_all(42)
-    leapp.start("graph", save_path=str(save_path), max_cached_io=0)
+    leapp.start("graph", save_path=str(save_path), max_cached_io=0, leaks=leaks)
     announced = annotate.input_tensors("node", {f"x{i}": t for i, t in enumerate(cloned(inputs))})
     results = as_ports(fn(*(announced if isinstance(announced, tuple) else (announced,))))
     outputs = {f"y{i}": t for i, t in enumerate(results)}
