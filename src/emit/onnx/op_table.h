@@ -36,9 +36,12 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries complex_ops();
 [[nodiscard]] OpEntries convolution_ops();
 [[nodiscard]] OpEntries creation_ops();
+[[nodiscard]] OpEntries ctc_ops();
 [[nodiscard]] OpEntries elementwise_ops();
 [[nodiscard]] OpEntries factorisation_ops();
+[[nodiscard]] OpEntries float_bit_ops();
 [[nodiscard]] OpEntries fourier_ops();
+[[nodiscard]] OpEntries fractional_pooling_ops();
 [[nodiscard]] OpEntries indexing_ops();
 [[nodiscard]] OpEntries joining_ops();
 [[nodiscard]] OpEntries linear_algebra_ops();
@@ -53,6 +56,12 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries shape_ops();
 [[nodiscard]] OpEntries solver_ops();
 [[nodiscard]] OpEntries sorting_ops();
+[[nodiscard]] OpEntries special_airy_ops();
+[[nodiscard]] OpEntries special_bessel_ops();
+[[nodiscard]] OpEntries special_error_ops();
+[[nodiscard]] OpEntries special_gamma_ops();
+[[nodiscard]] OpEntries special_incomplete_gamma_ops();
+[[nodiscard]] OpEntries special_polynomial_ops();
 [[nodiscard]] OpEntries spectral_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
