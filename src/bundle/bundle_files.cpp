@@ -25,14 +25,20 @@ bool is_inside(const fs::path& file, const fs::path& folder) {
   return rest == folder.end() && file != folder;
 }
 
-Status check_digest(const Model& model, const char* name, const std::string& expected, const std::string& found) {
-  std::string lower = expected;
+/// A checksum as the YAML has it: `place` under the model's parameters, of `file`.
+struct Recorded {
+  std::string place;
+  std::string sum;
+  std::string file;
+};
+
+Status check_digest(const Model& model, const Recorded& recorded, const std::string& found) {
+  std::string lower = recorded.sum;
   for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   if (lower == found) return {};
   return data_loss(
-      fmt::format("models.{}.parameters.{}: expected {}, found {} in {}: the model is not the one that was "
-                  "exported",
-                  model.name, name, quote(expected), found, *model.parameters.model_path));
+      fmt::format("models.{}.parameters.{}: expected {}, found {} in {}: the model is not the one that was exported",
+                  model.name, recorded.place, quote(recorded.sum), found, recorded.file));
 }
 
 }  // namespace
@@ -102,10 +108,35 @@ Result<ModelFile> read_model(const fs::path& folder, const Model& model, const F
   if (!options.verify_checksums || (!parameters.md5sum && !parameters.sha256sum)) return file;
   LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(file.bytes));
   if (parameters.sha256sum) {
-    LEAPP_RETURN_IF_ERROR(check_digest(model, "sha256sum", *parameters.sha256sum, digests.sha256));
+    LEAPP_RETURN_IF_ERROR(
+        check_digest(model, {"sha256sum", *parameters.sha256sum, *parameters.model_path}, digests.sha256));
   }
-  if (parameters.md5sum) LEAPP_RETURN_IF_ERROR(check_digest(model, "md5sum", *parameters.md5sum, digests.md5));
+  if (parameters.md5sum) {
+    LEAPP_RETURN_IF_ERROR(check_digest(model, {"md5sum", *parameters.md5sum, *parameters.model_path}, digests.md5));
+  }
   return file;
+}
+
+YamlMap external_data_entry(const std::string& file, const std::string& sha256) {
+  return {{std::string(kExternalData), YamlValue{YamlMap{{file, YamlValue{sha256}}}}}};
+}
+
+Status check_external_data(const Model& model, const std::string& name, const fs::path& file) {
+  const auto value_of = [](const YamlMap& map, std::string_view key) -> const YamlValue* {
+    const auto found = std::find_if(map.begin(), map.end(), [&](const auto& entry) { return entry.first == key; });
+    return found == map.end() ? nullptr : &found->second;
+  };
+  const YamlValue* sums = value_of(model.parameters.extra, kExternalData);
+  if (sums == nullptr) return {};
+  const auto* files = std::get_if<YamlMap>(&sums->data);
+  const std::string place = fmt::format("{}.{}", kExternalData, name);
+  const YamlValue* sum = files == nullptr ? nullptr : value_of(*files, name);
+  const auto* text = sum == nullptr ? nullptr : std::get_if<std::string>(&sum->data);
+  if (text == nullptr) {
+    return data_loss(fmt::format("models.{}.parameters.{}: expected the SHA-256 of the file", model.name, place));
+  }
+  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_file(file));
+  return check_digest(model, {place, *text, name}, digests.sha256);
 }
 
 }  // namespace leapp::bundle

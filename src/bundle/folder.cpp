@@ -97,6 +97,10 @@ Result<StagedFolder> StagedFolder::create(const fs::path& target) {
 }
 
 Status StagedFolder::write(std::string_view name, std::span<const std::byte> bytes) {
+  return write(name, std::span<const std::span<const std::byte>>(&bytes, 1));
+}
+
+Status StagedFolder::write(std::string_view name, std::span<const std::span<const std::byte>> pieces) {
   if (committed_) return failed_precondition(fmt::format("{}: the folder is committed already", quote(name)));
   LEAPP_ASSIGN_OR_RETURN(const fs::path relative, checked_name(name));
   const fs::path path = staged_ / relative;
@@ -105,7 +109,10 @@ Status StagedFolder::write(std::string_view name, std::span<const std::byte> byt
   if (error) return file_error("make", path.parent_path(), error.value());
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!file.is_open()) return file_error("write", path, errno);
-  return write_all(file.number(), bytes, path);
+  for (const std::span<const std::byte> piece : pieces) {
+    LEAPP_RETURN_IF_ERROR(write_all(file.number(), piece, path));
+  }
+  return {};
 }
 
 Status StagedFolder::commit(const std::vector<std::string>& previously_written) {

@@ -35,6 +35,8 @@ class StagedFolder {
   /// Writes a file, and the sub-folders of its name. A name that leads out of the folder is kInvalidArgument.
   /// REQUIRES: not committed.
   Status write(std::string_view name, std::span<const std::byte> bytes);
+  /// The pieces one after the other.
+  Status write(std::string_view name, std::span<const std::span<const std::byte>> pieces);
   Status write(std::string_view name, std::string_view text) { return write(name, std::as_bytes(std::span(text))); }
 
   /// Forces all to disk, takes over what the target holds (hard links, so an open log.txt stays the same file) except

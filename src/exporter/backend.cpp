@@ -149,6 +149,11 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
     reader.take_range("opset_version", kOldestOpset, kNewestOpset, [&](std::int64_t v) { backend.opset_version = v; });
     reader.take_range("ir_version", kOldestIr, kNewestIr, [&](std::int64_t v) { backend.ir_version = v; });
   }
+  if (backend.kind == BackendKind::kOnnx) {
+    // A protobuf message, which a model is, has to be shorter than 2^31 bytes.
+    reader.take_range("external_data_above", 0, backend.external_data_above,
+                      [&](std::int64_t v) { backend.external_data_above = v; });
+  }
   if (backend.format == "onnx" && backend.kind == BackendKind::kPytorch) {
     reader.take<bool>("optimize", "a bool", [&](bool value) { backend.optimize = value; });
     reader.take<bool>("report", "a bool", [&](bool value) { backend.report = value; });

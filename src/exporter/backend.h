@@ -26,7 +26,8 @@ struct Backend {
   std::string name;    ///< as in `export_with`; empty for kNone and kGiven
   std::string format;  ///< as in the YAML: "jit", "onnx" or "pt2"; empty for kNone
   std::int64_t opset_version = 18;
-  std::optional<std::int64_t> ir_version;  ///< absent: the lowest that the opset allows
+  std::optional<std::int64_t> ir_version;            ///< absent: the lowest that the opset allows
+  std::int64_t external_data_above = 1'900'000'000;  ///< bytes of weights that still go into the model's own file
   bool optimize = true;
   bool source_lines = false;  ///< jit: the model's tracebacks name the user's files and lines
   bool report = false;

@@ -25,6 +25,7 @@
 #include "exporter/onnx_metadata.h"
 #include "exporter/prepare.h"
 #include "exporter/validate.h"
+#include "leapp/bundle/reader.h"
 
 namespace leapp::exporter {
 namespace {
@@ -68,7 +69,7 @@ const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::str
 /// A model as it is written.
 struct Emitted {
   std::string bytes;
-  std::string external_data;  ///< of the file beside it; empty: there is none
+  onnx::Pieces external_data = {};  ///< of the file beside it; empty: there is none
   std::optional<std::int64_t> opset_version;
 };
 
@@ -85,8 +86,9 @@ Result<Emitted> emit_native_onnx(const EmitRequest& request) {
   if (node.backend.ir_version) options.ir_version = static_cast<int>(*node.backend.ir_version);
   options.metadata = onnx_metadata(request.ports, request.configs);
   options.external_data_name = node.record->name + node.backend.suffix() + ".data";
-  LEAPP_ASSIGN_OR_RETURN(const emit::OnnxModel emitted, emit::emit_onnx(node.graph, options));
-  return Emitted{emitted.model.text(), emitted.external_data.text(), node.backend.opset_version};
+  options.max_inline_bytes = static_cast<std::uint64_t>(node.backend.external_data_above);
+  LEAPP_ASSIGN_OR_RETURN(emit::OnnxModel emitted, emit::emit_onnx(node.graph, options));
+  return Emitted{emitted.model.text(), std::move(emitted.external_data), node.backend.opset_version};
 }
 
 Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string& backend, Logger& log) {
@@ -135,6 +137,19 @@ Result<Emitted> emit_model(const EmitRequest& request, Logger& log) {
   return internal_error(fmt::format("node '{}' has no model to emit", request.node.record->name));
 }
 
+/// The weights beside a model, from where they are, and their checksum.
+Status write_external_data(const onnx::Pieces& data, bundle::StagedFolder& folder,
+                           bundle::ModelParameters& parameters) {
+  if (data.size() == 0) return {};
+  const std::string name = *parameters.model_path + ".data";
+  std::vector<std::span<const std::byte>> pieces;
+  for (const onnx::Bytes& piece : data.pieces()) pieces.push_back(piece.view);
+  LEAPP_RETURN_IF_ERROR(folder.write(name, pieces));
+  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_file(folder.path(name)));
+  parameters.extra = bundle::external_data_entry(name, digests.sha256);
+  return {};
+}
+
 /// Emits and writes the models and fills in their parameters.
 Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec, bundle::StagedFolder& folder,
                     Logger& log) {
@@ -151,9 +166,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     model.parameters.sha256sum = digests.sha256;
     model.parameters.opset_version = emitted.opset_version;
     LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
-    if (!emitted.external_data.empty()) {
-      LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path + ".data", emitted.external_data));
-    }
+    LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters));
     log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
                          node.backend.format, node.graph.nodes().size(),
                          static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));

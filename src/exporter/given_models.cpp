@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "leapp/bundle/reader.h"
 
 namespace leapp::exporter {
 namespace {
@@ -54,13 +55,18 @@ Status GivenModels::add(const PreparedNode& node, bundle::StagedFolder& folder, 
   }
   const auto before = copied_.find(real);
   parameters.model_path = before == copied_.end() ? name_for(file, node.record->name) : before->second;
-  if (before != copied_.end()) return {};
+  if (before != copied_.end()) {
+    parameters.extra = data_[real];
+    return {};
+  }
   copied_[real] = *parameters.model_path;
   LEAPP_RETURN_IF_ERROR(folder.write(*parameters.model_path, bytes));
   // Weights of a large ONNX model stand beside it, in a file that it names.
   const fs::path weights = file.string() + ".data";
   if (file.extension() != ".onnx" || !fs::is_regular_file(weights, failure)) return {};
   LEAPP_ASSIGN_OR_RETURN(const std::string data, read_file(weights, node.record->name));
+  LEAPP_ASSIGN_OR_RETURN(const Digests sums, digest_bytes(std::as_bytes(std::span(data))));
+  parameters.extra = data_[real] = bundle::external_data_entry(weights.filename().string(), sums.sha256);
   return folder.write(weights.filename().string(), data);
 }
 

@@ -32,6 +32,7 @@ class GivenModels {
   std::set<std::string> taken_;
   std::filesystem::path target_;
   std::map<std::filesystem::path, std::string> copied_;
+  std::map<std::filesystem::path, bundle::YamlMap> data_;  // the entry for the weights beside a copied model
   std::set<std::string> referenced_;
 };
 

@@ -46,8 +46,10 @@ struct Tensor {
   std::optional<ExternalData> external;
 };
 
+struct Graph;
+
 using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                                    std::vector<std::string>, Tensor>;
+                                    std::vector<std::string>, Tensor, std::shared_ptr<const Graph>>;
 
 struct Attribute {
   std::string name;

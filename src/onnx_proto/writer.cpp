@@ -54,6 +54,8 @@ Pieces write_tensor(const Tensor& tensor) {
   return pieces;
 }
 
+Pieces write_graph(const Graph& graph);
+
 void write_value(Builder<AttributeField>& message, const AttributeValue& value) {
   const auto type = [&](AttributeType kind) {
     message.add_enum(AttributeField::kType, static_cast<std::int32_t>(kind));
@@ -76,9 +78,12 @@ void write_value(Builder<AttributeField>& message, const AttributeValue& value) 
   } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     for (const std::string& item : *texts) message.add_bytes(AttributeField::kStrings, item);
     type(AttributeType::kStrings);
-  } else {
-    message.add_message(AttributeField::kTensor, write_tensor(std::get<Tensor>(value)).text());
+  } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
+    message.add_message(AttributeField::kTensor, write_tensor(*tensor).text());
     type(AttributeType::kTensor);
+  } else {
+    message.add_message(AttributeField::kGraph, write_graph(*std::get<std::shared_ptr<const Graph>>(value)).text());
+    type(AttributeType::kGraph);
   }
 }
 

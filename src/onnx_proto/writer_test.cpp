@@ -70,6 +70,20 @@ TEST(Writer, AModelReadsBackFieldByField) {
   EXPECT_EQ(inputs, (std::vector<std::string>{"x", ""})) << "an input that is left out keeps its place";
 }
 
+TEST(Writer, ABodyIsAGraphInsideAnAttribute) {
+  auto body = std::make_shared<Graph>();
+  body->name = "body";
+  Model model;
+  model.graph.nodes = {{{}, {"y"}, "n", "Loop", "", "", {{"body", std::shared_ptr<const Graph>(body)}}}};
+  const std::string bytes = write_model(model).text();
+  const auto node = view_of(view_of(bytes, ModelField::kGraph), GraphField::kNode);
+  const auto attribute = view_of(node, NodeField::kAttribute);
+  EXPECT_EQ(std::string(view_of(view_of(attribute, AttributeField::kGraph), GraphField::kName)), "body");
+  protozero::pbf_message<AttributeField> type(attribute);
+  ASSERT_TRUE(type.next(AttributeField::kType));
+  EXPECT_EQ(type.get_enum(), static_cast<std::int32_t>(AttributeType::kGraph));
+}
+
 TEST(Writer, BytesOfTensorsAreSharedNotCopied) {
   Model model;
   const std::vector<float> values(1000, 1.5F);

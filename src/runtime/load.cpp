@@ -49,6 +49,9 @@ Result<bool> check_external_data(const Loading& loading, const bundle::Model& mo
   for (const std::string& name : names.value()) {
     const auto path = bundle::locate_file(loading.folder, (file.path.parent_path() / name).string(), loading.files);
     if (!path.ok()) return Status(path.status().code(), place + "external data: " + path.status().message());
+    if (loading.files.verify_checksums) {
+      LEAPP_RETURN_IF_ERROR(bundle::check_external_data(model, name, path.value()));
+    }
   }
   return !names.value().empty();
 }

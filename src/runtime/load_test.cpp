@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
+#include "leapp/bundle/reader.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline_testing.h"
 
@@ -156,6 +158,19 @@ TEST(Load, ExternalDataStaysInTheFolder) {
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
   ASSERT_EQ(pipeline.value().step(), StepResult::kOk);
   EXPECT_EQ(pipeline.value().output<float>("m/y").value()[3], 4);
+
+  const std::string sum = digest_bytes(std::as_bytes(std::span(bytes))).value().sha256;
+  bundle.spec.models[0].parameters.extra = bundle::external_data_entry("weights.data", sum);
+  EXPECT_TRUE(Pipeline::load(bundle.write(), test_options()).ok());
+  bundle.write_file("weights.data", std::string(16, '\0'));
+  const auto other = Pipeline::load(bundle.yaml(), test_options());
+  EXPECT_NE(other.status().message().find("models.m.parameters.external_data.weights.data: expected"),
+            std::string::npos)
+      << other.status().message();
+  LoadOptions unchecked = test_options();
+  unchecked.verify_checksums = false;
+  EXPECT_TRUE(Pipeline::load(bundle.yaml(), unchecked).ok());
+  bundle.write_file("weights.data", bytes);
 
   TestFolder outside("external_outside");
   fs::rename(bundle.folder() / "weights.data", outside.path() / "weights.data");

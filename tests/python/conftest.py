@@ -37,7 +37,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         found[kind][name] = problem
     if len(found["operator"]) < 490 or len(found["write"]) < 400:
         raise pytest.UsageError("--write-operators: run both sweeps, and whole")
-    operator_table.write_page(found["operator"], found["write"])
+    rows = operator_table.onnx_rows(found["operator"])
+    operator_table.write_page(operator_table.Page(found["operator"], found["write"], rows))
 
 
 @pytest.fixture(autouse=True)

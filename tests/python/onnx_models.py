@@ -77,19 +77,34 @@ class OnnxExported:
 
 
 def export(
-    fn: Callable[..., Any], inputs: Sequence[torch.Tensor], save_path: Path, **backend_params: int
+    fn: Callable[..., Any],
+    inputs: Sequence[torch.Tensor],
+    save_path: Path,
+    leaks: str = "promote",
+    **backend_params: int,
 ) -> OnnxExported:
     """Runs `fn` as the only node of a session and exports it natively with onnx. Raises what leapp raises."""
+    with mock.patch("leapp.foreign.export_model", side_effect=leapp.LeappNotImplementedError("not wanted here")):
+        return export_somehow(fn, inputs, save_path, leaks, **backend_params)
+
+
+def export_somehow(
+    fn: Callable[..., Any],
+    inputs: Sequence[torch.Tensor],
+    save_path: Path,
+    leaks: str = "promote",
+    **backend_params: int,
+) -> OnnxExported:
+    """The same, where PyTorch's exporter may step in as it does for users."""
     seed_all(42)
-    leapp.start("graph", save_path=str(save_path), max_cached_io=0)
+    leapp.start("graph", save_path=str(save_path), max_cached_io=0, leaks=leaks)
     announced = annotate.input_tensors("node", {f"x{i}": t for i, t in enumerate(cloned(inputs))})
     results = as_ports(fn(*(announced if isinstance(announced, tuple) else (announced,))))
     outputs = {f"y{i}": t for i, t in enumerate(results)}
     annotate.output_tensors("node", outputs, export_with="onnx", backend_params=backend_params or None)
     eager = snapshot(results)
     leapp.stop()
-    with mock.patch("leapp.foreign.export_model", side_effect=leapp.LeappNotImplementedError("not wanted here")):
-        leapp.compile_graph(visualize=False, strict=False, validate=False)
+    leapp.compile_graph(visualize=False, strict=False, validate=False)
     folder = save_path / "graph"
     bundle = read_yaml(folder)
     kept = [int(port["name"].removeprefix("x")) for port in bundle["models"]["node"]["inputs"]]

@@ -5,7 +5,8 @@
     python tests/python/onnx_sweep.py [--opset N] [--write] [NAME...]
 
 Prints what is not native, and what is wrong. A name with a trailing * is a prefix; no names: all of the database.
---write makes onnx_table.py anew from what a run over everything found.
+--write makes onnx_table.py anew from what a run over everything found, also of what PyTorch's exporter does with the
+operators that ours lacks, and then docs/operators.md.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from __future__ import annotations
 import argparse
 import collections
 import itertools
+import subprocess
+import sys
 import tempfile
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -22,10 +26,11 @@ from typing import Any
 
 import torch
 from harness import as_ports, cloned, difference, reset, seed_all
-from onnx_models import export
+from onnx_models import OnnxExported, export, export_somehow
 from op_samples import Call, calls, invoke, op_id, operators
 
 SAMPLES = 10
+FALLBACK_SAMPLES = 1  # PyTorch's exporter takes seconds for each
 SEED = 42
 TABLE = Path(__file__).parent / "onnx_table.py"
 
@@ -46,6 +51,15 @@ class Verdict(Enum):
     WRONG = "wrong"
 
 
+class Fallback(Enum):
+    """Of an operator that is not native: what PyTorch's exporter makes of the first samples, the worst of them."""
+
+    RIGHT = "right"
+    NOT_TRIED = "not tried"  # ours knows the operator, and why ONNX cannot say it
+    FAILS = "fails"
+    WRONG = "wrong"
+
+
 @dataclass
 class Finding:
     verdict: Verdict
@@ -63,11 +77,56 @@ def find(name: str, save_path: Path, opset: int = 18) -> Finding:
     return worst
 
 
-def _find_sample(name: str, call: Call, fresh: list[torch.Tensor], save_path: Path, opset: int) -> Finding:
+def find_fallback(name: str, save_path: Path) -> Fallback:
+    """Of an operator with samples that are not native. Those that are do not count."""
+    worst = None
+    order = list(Fallback)
+    for number, (call, fresh) in enumerate(itertools.islice(calls(BY_ID[name]), SAMPLES)):
+        if number >= FALLBACK_SAMPLES and worst is not None:
+            break
+        folder = save_path / str(number)
+        if _find_sample(name, call, fresh, folder, 18).verdict is Verdict.NATIVE:
+            continue
+        found = _try_fallback(name, call, fresh, folder / "fallback")
+        worst = found if worst is None or order.index(found) > order.index(worst) else worst
+    return worst or Fallback.NOT_TRIED
+
+
+def _try_fallback(name: str, call: Call, fresh: list[torch.Tensor], save_path: Path) -> Fallback:
+    fn = _function(name, call)
+    save_path.mkdir(parents=True)
+    try:
+        exported = export_somehow(fn, call.tensors, save_path)
+        return Fallback.WRONG if _problem(exported, fn, fresh) else Fallback.RIGHT
+    except NotImplementedError as failure:
+        return Fallback.FAILS if "PyTorch's exporter fails too" in str(failure) else Fallback.NOT_TRIED
+    except Exception:
+        reset()
+        return Fallback.FAILS
+
+
+def _function(name: str, call: Call) -> Callable[..., list[torch.Tensor]]:
     def fn(*inputs: torch.Tensor) -> list[torch.Tensor]:
         results = as_ports(invoke(BY_ID[name], call, list(inputs)))
         return [result + inputs[0].sum() for result in results] if name in ONLY_SHAPE else results
 
+    return fn
+
+
+def _problem(exported: OnnxExported, fn: Callable[..., list[torch.Tensor]], fresh: list[torch.Tensor]) -> str | None:
+    """What is not as eager has it; of random numbers, only of their shapes and dtypes."""
+    seed_all(SEED)
+    expected = [t.detach() for t in as_ports(fn(*cloned(fresh)))]
+    random = any(node.op_type.startswith("Random") for node in exported.model.graph.node)
+    found = exported(*cloned(fresh))
+    if not random:
+        return difference(expected, found)
+    same = [(t.shape, t.dtype) for t in found] == [(t.shape, t.dtype) for t in expected]
+    return None if same else "shapes and dtypes"
+
+
+def _find_sample(name: str, call: Call, fresh: list[torch.Tensor], save_path: Path, opset: int) -> Finding:
+    fn = _function(name, call)
     save_path.mkdir(exist_ok=True, parents=True)
     try:
         exported = export(fn, call.tensors, save_path, opset_version=opset)
@@ -77,17 +136,10 @@ def _find_sample(name: str, call: Call, fresh: list[torch.Tensor], save_path: Pa
         reset()
         kind = Verdict.WRONG if type(failure).__module__.startswith("onnx") else Verdict.NOT_CAPTURED
         return Finding(kind, f"{type(failure).__name__}: {failure}")
-    seed_all(SEED)
-    expected = [t.detach() for t in as_ports(fn(*cloned(fresh)))]
-    random = any(node.op_type.startswith("Random") for node in exported.model.graph.node)
     try:
-        found = exported(*cloned(fresh))
+        problem = _problem(exported, fn, fresh)
     except Exception as failure:
         return Finding(Verdict.WRONG, f"ONNX Runtime: {failure}")
-    if random:
-        same = [(t.shape, t.dtype) for t in found] == [(t.shape, t.dtype) for t in expected]
-        return Finding(Verdict.NATIVE if same else Verdict.WRONG, "shapes and dtypes")
-    problem = difference(expected, found)
     return Finding(Verdict.WRONG, problem) if problem else Finding(Verdict.NATIVE)
 
 
@@ -97,15 +149,30 @@ def _kind_of(message: str) -> Verdict:
     return Verdict.INEXPRESSIBLE if "complex" in message else Verdict.REFUSED
 
 
-def write_table(findings: dict[str, Finding]) -> None:
+def write_table(findings: dict[str, Finding], fallbacks: dict[str, Fallback]) -> None:
     """What is not native becomes the table of known gaps. Wrong ones are never known."""
     header = TABLE.read_text().partition("NOT_NATIVE")[0]
-    rows = [
-        f'    "{name}": Verdict.{found.verdict.name},\n'
-        for name, found in sorted(findings.items())
-        if found.verdict not in (Verdict.NATIVE, Verdict.WRONG)
-    ]
-    TABLE.write_text(header + "NOT_NATIVE: dict[str, Verdict] = {\n" + "".join(rows) + "}\n")
+    gaps = sorted(known_gaps(findings).items())
+    rows = [f'    "{name}": Verdict.{found.verdict.name},\n' for name, found in gaps]
+    others = [f'    "{name}": Fallback.{found.name},\n' for name, found in sorted(fallbacks.items())]
+    TABLE.write_text(
+        f"{header}NOT_NATIVE: dict[str, Verdict] = {{\n{''.join(rows)}}}\n\n"
+        "# Measured when this file was written: too slow for every run of the tests.\n"
+        f"FALLBACK: dict[str, Fallback] = {{\n{''.join(others)}}}\n"
+    )
+
+
+def known_gaps(findings: dict[str, Finding]) -> dict[str, Finding]:
+    return {name: found for name, found in findings.items() if found.verdict not in (Verdict.NATIVE, Verdict.WRONG)}
+
+
+def find_fallbacks(names: Iterable[str]) -> dict[str, Fallback]:
+    found = {}
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = find_fallback(name, Path(folder))
+        print(f"{name}: PyTorch's exporter: {found[name].value}", flush=True)
+    return found
 
 
 def matching(patterns: list[str]) -> list[str]:
@@ -131,7 +198,10 @@ def main() -> None:
             print(f"{name}: {found.verdict.value}: {' '.join(found.text.split())[:300]}")
     print(dict(collections.Counter(found.verdict.value for found in findings.values())))
     if arguments.write:
-        write_table(findings)
+        gaps = known_gaps(findings)
+        captured = [name for name, found in gaps.items() if found.verdict is not Verdict.NOT_CAPTURED]
+        write_table(findings, find_fallbacks(captured))
+        subprocess.run([sys.executable, str(TABLE.with_name("operator_table.py"))], check=True)
 
 
 if __name__ == "__main__":

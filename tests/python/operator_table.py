@@ -1,11 +1,18 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known not to export, and the page docs/operators.md made from it."""
+"""What is known not to export, and the page docs/operators.md made from it.
+
+    python tests/python/operator_table.py
+
+writes the page anew from the tables, which the sweeps compare with what they find.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -58,6 +65,24 @@ WRITES: dict[str, str] = {
     "uniform_": RANDOM_ORDER,
 }
 
+_ANSWERS = """\
+**Will mine export?** Look it up [below](#all-operators). A layer or a function that is no operator of its own is made
+of operators, and exports if they do.
+
+**What if not?** Nothing exports wrongly without a word: every written model is run and compared. With `"jit"`, what
+cannot be exported is an error that names your line; the reasons are in a table below. With `"onnx"`, an operator that
+LEAPP has no ONNX form for is replaced by the operators it is made of; if one of those has none either, the node goes to
+PyTorch's `"onnx-dynamo"` exporter, with a line in the log; if that fails too, `NotImplementedError` names the operator,
+your line and both reasons. `some arguments` below means that LEAPP knows the operator and refuses arguments that ONNX
+or ONNX Runtime cannot express; then no other exporter is tried.
+
+**How is this known?** Each operator of the database (`op_db`) that takes dense float32 tensors on the CPU is run under
+capture with up to ten samples, exported, loaded with plain `torch.jit.load` or ONNX Runtime and compared with eager on
+inputs that the export never saw. Complex results are looked at as pairs of real numbers, since a port cannot be
+complex. So is every in-place variant (`add_`) and every `out=` variant (`add.out`), with up to fourteen destinations: a
+tensor computed from the input and one made before the session, each whole, a slice, a row, transposed, reshaped, as a
+diagonal and with a stride. A name with a dot is a variant of one operator."""
+
 _SECTIONS = {"operators": "## Operators that do not export", "writes": "## Writes that do not export"}
 
 
@@ -68,44 +93,113 @@ def rows_on_the_page(section: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `([^`]+)` \| (.+?) \|$", rest.partition("\n## ")[0], flags=re.MULTILINE))
 
 
-def write_page(operators: dict[str, str], writes: dict[str, str]) -> None:
-    """From what one run found. Name → what went wrong, empty when nothing did."""
+def onnx_on_the_page() -> dict[str, OnnxRow]:
+    """The columns of ONNX as docs/operators.md has them."""
+    _, _, rest = (PAGE.read_text() if PAGE.exists() else "").partition("## All operators")
+    rows = re.findall(r"^\| `([^`]+)` \| \w+ \| ([\w ]+) \| ([\w ]*) ?\|$", rest, flags=re.MULTILINE)
+    return {name: OnnxRow(native, fallback.strip()) for name, native, fallback in rows}
+
+
+@dataclass
+class Page:
+    """Name → what went wrong, empty when nothing did."""
+
+    operators: dict[str, str]
+    writes: dict[str, str]
+    onnx: dict[str, OnnxRow]  # every operator's
+
+
+@dataclass(frozen=True)
+class OnnxRow:
+    native: str
+    fallback: str
+
+
+def onnx_rows(names: Iterable[str]) -> dict[str, OnnxRow]:
+    """From the tables of the ONNX sweep."""
+    from onnx_sweep import Verdict
+    from onnx_table import FALLBACK, NOT_NATIVE
+
+    words = {
+        Verdict.NATIVE: "yes",
+        Verdict.REFUSED: "some arguments",
+        Verdict.INEXPRESSIBLE: "no",
+        Verdict.UNMAPPED: "no",
+        Verdict.NOT_CAPTURED: "no",
+    }
+    rows = {}
+    for name in names:
+        native = words[NOT_NATIVE.get(name, Verdict.NATIVE)]
+        rows[name] = OnnxRow(native, FALLBACK[name].value if name in FALLBACK else "")
+    return rows
+
+
+def write_page(page: Page) -> None:
     lines = [
-        "# Operators",
+        *_start(page),
         "",
-        "Each operator of PyTorch's own database (`op_db`) that takes dense float32 tensors on the CPU is run under",
-        "capture, exported as TorchScript, loaded with plain `torch.jit.load` and compared with eager on inputs that",
-        "the export never saw. So is every in-place variant (`add_`) and every `out=` variant (`add.out`), with up to",
-        "fourteen destinations: a tensor computed from the input and one made before the session, each whole, a slice,",
-        "a row, transposed, reshaped, as a diagonal and with a stride. A name with a dot is a variant of one operator.",
+        "## Operators that are not native in ONNX",
         "",
-        f"torch {torch.__version__}, {datetime.date.today().isoformat()}:"
-        f" {_count(operators)} operators and {_count(writes)} writes pass.",
-        "",
-        "This page is written by `pytest tests/python/test_operator_sweep.py tests/python/test_inplace_sweep.py",
-        "--write-operators`; tests compare its tables with what fails.",
+        *_gaps(page.onnx),
         "",
         _SECTIONS["operators"],
         "",
-        *_failing(operators, OPERATORS),
+        *_failing(page.operators, OPERATORS),
         "",
         _SECTIONS["writes"],
         "",
         "What draws random numbers, and where torch itself is wrong: into contiguous destinations these pass too.",
         "",
-        *_failing(writes, WRITES),
+        *_failing(page.writes, WRITES),
         "",
-        "## Operators that pass",
+        "## All operators",
         "",
-        *_passing(operators),
+        *_all_operators(page),
         "",
         "## Writes that pass",
         "",
-        *_passing(writes),
+        *_passing(page.writes),
         "",
     ]
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text("\n".join(lines))
+
+
+def _start(page: Page) -> list[str]:
+    """What a reader wants to know, and then how it is known."""
+    names = [name for name, problem in page.operators.items() if not problem]
+    native = sum(page.onnx[name].native == "yes" for name in names)
+    rescued = sum(page.onnx[name].native != "yes" and page.onnx[name].fallback == "right" for name in names)
+    return [
+        "# Operators",
+        "",
+        "| of the operators of PyTorch's own database | |",
+        "|---|---|",
+        f'| export with `"jit"` | {_count(page.operators)} |',
+        f'| of these, export with `"onnx"`, written by LEAPP itself | {native} |',
+        f'| of the rest, export with `"onnx"` through PyTorch\'s exporter | {rescued} |',
+        f"| in-place and `out=` variants that export | {_count(page.writes)} |",
+        "",
+        *_ANSWERS.splitlines(),
+        "",
+        f"torch {torch.__version__}, {datetime.date.today().isoformat()}, opset 18. Written by",
+        "`python tests/python/onnx_sweep.py --write`; tests compare the tables with what they find, except for the",
+        "column of PyTorch's exporter, which is measured when the page is written.",
+    ]
+
+
+def _gaps(rows: dict[str, OnnxRow]) -> list[str]:
+    gaps = {name: row for name, row in sorted(rows.items()) if row.native != "yes" and row.fallback}
+    lines = [f"| `{name}` | {row.native} | {row.fallback} |" for name, row in gaps.items()]
+    return ["| name | LEAPP | PyTorch's exporter |", "|---|---|---|", *lines]
+
+
+def _all_operators(page: Page) -> list[str]:
+    lines = ["| operator | jit | onnx native | onnx fallback |", "|---|---|---|---|"]
+    for name, problem in sorted(page.operators.items()):
+        row = page.onnx[name]
+        lines.append(f"| `{name}` | {'no' if problem else 'yes'} | {row.native} | {row.fallback} |")
+    return lines
 
 
 def _count(results: dict[str, str]) -> str:
@@ -123,3 +217,16 @@ def _passing(results: dict[str, str]) -> list[str]:
     for name in sorted(name for name, problem in results.items() if not problem):
         by_letter.setdefault(name.lstrip("_")[0].lower(), []).append(f"`{name}`")
     return ["| | |", "|---|---|", *(f"| {letter} | {' '.join(by_letter[letter])} |" for letter in sorted(by_letter))]
+
+
+def main() -> None:
+    from test_inplace_sweep import NO_SAMPLE, VARIANTS
+    from test_operator_sweep import BY_ID
+
+    operators = {name: OPERATORS.get(name, "") for name in BY_ID}
+    writes = {name: WRITES.get(name, "") for name in VARIANTS if name not in NO_SAMPLE}
+    write_page(Page(operators, writes, onnx_rows(operators)))
+
+
+if __name__ == "__main__":
+    main()

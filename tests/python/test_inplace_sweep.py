@@ -149,10 +149,10 @@ def _interesting(op: OpInfo) -> list[tuple[Call, list[torch.Tensor]]]:
 
 
 def _runs(variant: Variant) -> bool:
-    return _case_runs(write_case(variant, DESTINATIONS[0], live=False))
+    return case_runs(write_case(variant, DESTINATIONS[0], live=False))
 
 
-def _case_runs(case: sweep.Case) -> bool:
+def case_runs(case: sweep.Case) -> bool:
     try:
         case.eager(case.inputs)
         case.eager(case.fresh)
@@ -165,7 +165,7 @@ def failures_of(variant: Variant, save_path: Path) -> list[sweep.Failure]:
     fewest = min(template.dim() for template in variant.templates)
     places = [where for where in DESTINATIONS if where.fewest_dims <= fewest]
     cases = [write_case(variant, where, live) for live in (True, False) for where in places]
-    return sweep.run([case for case in cases if _case_runs(case)], save_path)
+    return sweep.run([case for case in cases if case_runs(case)], save_path)
 
 
 def _variants() -> dict[str, tuple[Callable[[OpInfo], Variant | None], OpInfo]]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import operator_table
 import pytest
 from onnx_sweep import BY_ID, Verdict, find
-from onnx_table import NOT_NATIVE
+from onnx_table import FALLBACK, NOT_NATIVE
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
 
@@ -23,3 +24,12 @@ def test_operator(name: str, tmp_path: Path) -> None:
 
 def test_the_table_names_operators_of_the_database() -> None:
     assert set(NOT_NATIVE) <= set(BY_ID), "the table has entries that no test looks at"
+
+
+def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--write-operators"):
+        return  # written at the end of the run
+    assert set(FALLBACK) == {name for name, verdict in NOT_NATIVE.items() if verdict is not Verdict.NOT_CAPTURED}
+    assert operator_table.onnx_on_the_page() == operator_table.onnx_rows(BY_ID), (
+        "docs/operators.md says how to write it"
+    )

@@ -51,6 +51,16 @@ struct ModelFile {
 LEAPP_API Result<ModelFile> read_model(const std::filesystem::path& folder, const Model& model,
                                        const FileOptions& options = {});
 
+/// The key under a model's parameters that has the SHA-256 of each file beside it, by the name that the model calls it.
+inline constexpr std::string_view kExternalData = "external_data";
+
+/// That key with one file.
+LEAPP_API YamlMap external_data_entry(const std::string& file, const std::string& sha256);
+
+/// Compares a file of weights beside the model with its checksum, if the bundle has one: kDataLoss when it differs.
+/// `name` is what the model calls it.
+LEAPP_API Status check_external_data(const Model& model, const std::string& name, const std::filesystem::path& file);
+
 /// A tensor of a safetensors file: dense, row-major, little-endian.
 struct StoredTensor {
   std::string name;

@@ -57,20 +57,89 @@ Tensor OpBuilder::placeholder(TensorType type) {
   return model_.add_node({"Identity", {}, {}, {std::move(type)}, ""})[0];
 }
 
+OpBuilder::OpBuilder(ModelBuilder& model, Values& values, const graph::Node& node, std::string_view onnx_op, Part part)
+    : model_(model), values_(values), node_(node), onnx_op_(onnx_op), part_(part) {
+  for (const auto& result : node.results()) {
+    result_types_.push_back({part_dtype(result->dtype()), result->shape()});
+  }
+}
+
+/// The parts of a complex constant: of every pair of numbers one each.
+void OpBuilder::split_constant(const graph::Value* value) {
+  if (values_.contains(value) || value->kind() != graph::ValueKind::kConstant) return;
+  const DType dtype = part_dtype(value->dtype());
+  const auto bytes = value->constant().bytes();
+  std::vector<Scalar> real;
+  std::vector<Scalar> imaginary;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(graph::element_count(value->shape())); ++i) {
+    real.push_back(read_number(dtype, bytes, 2 * i));
+    imaginary.push_back(read_number(dtype, bytes, 2 * i + 1));
+  }
+  values_.tensors.emplace(value, constant(real, {dtype, value->shape()}));
+  values_.imaginary.emplace(value, constant(imaginary, {dtype, value->shape()}));
+}
+
 Tensor OpBuilder::lookup(const graph::Value* value) {
-  const auto found = values_.find(value);
-  if (found != values_.end()) return found->second;
+  if (is_complex(value->dtype())) {
+    const TensorType type{part_dtype(value->dtype()), value->shape()};
+    if (part_ == Part::kWhole) {
+      refuse(fmt::format("ONNX has no {} arithmetic", dtype_name(value->dtype())));
+      return placeholder(type);
+    }
+    split_constant(value);
+    const auto& parts = part_ == Part::kReal ? values_.tensors : values_.imaginary;
+    const auto part = parts.find(value);
+    if (part == parts.end()) fault(fmt::format("%{} has no parts", value->name()));
+    return part == parts.end() ? placeholder(type) : part->second;
+  }
+  const auto found = values_.tensors.find(value);
+  if (found != values_.tensors.end()) return found->second;
   if (value->kind() != graph::ValueKind::kConstant) {
     fault(fmt::format("%{} is used before it is defined", value->name()));
     return placeholder(value->type());
   }
-  if (!onnx::data_type_of(value->dtype()) || is_complex(value->dtype())) {
+  if (!onnx::data_type_of(value->dtype())) {
     refuse(fmt::format("ONNX has no {} arithmetic", dtype_name(value->dtype())));
     return placeholder(value->type());
   }
   const Tensor tensor = model_.add_constant(value->constant(), value->name());
-  values_.emplace(value, tensor);
+  values_.tensors.emplace(value, tensor);
   return tensor;
+}
+
+/// Beside complex tensors in a list, real ones have zeros as their other parts.
+Tensor OpBuilder::lookup_in_list(const graph::Value* value) {
+  if (value == nullptr) return Tensor{};
+  const bool real = is_floating(value->dtype()) && part_ == Part::kImaginary;
+  return real ? full(0.0, value->type()) : lookup(value);
+}
+
+bool OpBuilder::is_complex_argument(std::string_view name) const {
+  const graph::Attribute* found = node_.find(name);
+  if (found == nullptr) return false;
+  if (const auto* value = std::get_if<graph::Value*>(found)) return is_complex((*value)->dtype());
+  return std::holds_alternative<graph::Complex>(*found);
+}
+
+ComplexTensor OpBuilder::complex(std::string_view name, std::optional<DType> dtype) {
+  ComplexTensor found;
+  if (is_number(name)) {
+    const Scalar value = scalar(name);
+    const auto* pair = std::get_if<graph::Complex>(&value);
+    const DType number = dtype.value_or(DType::kFloat32);
+    if (pair == nullptr) return {constant(value, number), constant(0.0, number)};
+    return {constant(pair->real(), number), constant(pair->imag(), number)};
+  }
+  if (is_complex_argument(name)) {
+    const graph::Value* value = std::get<graph::Value*>(*node_.find(name));
+    split_constant(value);
+    found = {values_.tensors.at(value), values_.imaginary.at(value)};
+  } else {
+    found.real = tensor(name);
+    found.imaginary = full(0.0, found.real.type());
+  }
+  if (!dtype) return found;
+  return {cast(found.real, *dtype), cast(found.imaginary, *dtype)};
 }
 
 Tensor OpBuilder::tensor(std::string_view name) {
@@ -94,7 +163,7 @@ Tensors OpBuilder::tensors(std::string_view name) {
     fault(fmt::format("argument '{}': expected a list of tensors", name));
     return list;
   }
-  for (const graph::Value* value : *values) list.push_back(value == nullptr ? Tensor{} : lookup(value));
+  for (const graph::Value* value : *values) list.push_back(lookup_in_list(value));
   return list;
 }
 
@@ -180,15 +249,25 @@ std::optional<std::vector<Scalar>> OpBuilder::known_values(const Tensor& value) 
   return numbers;
 }
 
-void OpBuilder::bind(std::size_t index, const Tensor& value) {
-  if (!ok()) return;
+bool OpBuilder::has_type_of(std::size_t index, const Tensor& value) {
   const TensorType& expected = result(index);
-  if (value.type() != expected) {
-    fault(fmt::format("result {} came out as {}, the graph says {}", index, type_text(value.dtype, value.shape),
-                      type_text(expected.dtype, expected.shape)));
-    return;
-  }
-  values_.insert_or_assign(node_.result(index), value);
+  if (value.type() == expected) return true;
+  fault(fmt::format("result {} came out as {}, the graph says {}", index, type_text(value.dtype, value.shape),
+                    type_text(expected.dtype, expected.shape)));
+  return false;
+}
+
+void OpBuilder::bind(std::size_t index, const Tensor& value) {
+  if (!ok() || !has_type_of(index, value)) return;
+  auto& parts =
+      part_ == Part::kImaginary && is_complex(node_.result(index)->dtype()) ? values_.imaginary : values_.tensors;
+  parts.insert_or_assign(node_.result(index), value);
+}
+
+void OpBuilder::bind(std::size_t index, const ComplexTensor& value) {
+  if (!ok() || !has_type_of(index, value.real) || !has_type_of(index, value.imaginary)) return;
+  values_.tensors.insert_or_assign(node_.result(index), value.real);
+  values_.imaginary.insert_or_assign(node_.result(index), value.imaginary);
 }
 
 }  // namespace leapp::onnx_ops

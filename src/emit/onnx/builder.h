@@ -36,12 +36,26 @@ using Tensors = std::vector<Tensor>;
 /// Row-major sequence 0 .. count-1.
 [[nodiscard]] Ints iota(std::int64_t count);
 
+/// A complex value. ONNX computes with none, so its parts are two tensors.
+struct ComplexTensor {
+  Tensor real;
+  Tensor imaginary;
+};
+
 class OpBuilder {
  public:
-  using Values = std::unordered_map<const graph::Value*, Tensor>;
+  /// What is known of the graph's values. `imaginary` has the other parts of complex ones.
+  struct Values {
+    std::unordered_map<const graph::Value*, Tensor> tensors;
+    std::unordered_map<const graph::Value*, Tensor> imaginary;
+    [[nodiscard]] bool contains(const graph::Value* value) const { return tensors.contains(value); }
+  };
+  /// In the place of complex values a handler may see one of their parts: for operators that do the same to both.
+  enum class Part : std::uint8_t { kWhole, kReal, kImaginary };
 
   OpBuilder(ModelBuilder& model, Values& values, const graph::Node& node, std::string_view onnx_op)
-      : model_(model), values_(values), node_(node), onnx_op_(onnx_op) {}
+      : OpBuilder(model, values, node, onnx_op, Part::kWhole) {}
+  OpBuilder(ModelBuilder& model, Values& values, const graph::Node& node, std::string_view onnx_op, Part part);
 
   [[nodiscard]] const graph::Node& node() const { return node_; }
   [[nodiscard]] int opset() const { return model_.opset(); }
@@ -67,6 +81,10 @@ class OpBuilder {
   /// Not present() when the argument is None.
   Tensor optional_tensor(std::string_view name);
   Tensors tensors(std::string_view name);
+  /// A complex tensor, or a real one or a number as such, its parts cast to `dtype` unless nothing is given.
+  ComplexTensor complex(std::string_view name, std::optional<DType> dtype = std::nullopt);
+  /// The argument is a tensor of complex numbers, or a complex number.
+  [[nodiscard]] bool is_complex_argument(std::string_view name) const;
   /// A tensor or a number, as `dtype`.
   Tensor operand(std::string_view name, DType dtype);
   bool is_number(std::string_view name) const;
@@ -87,11 +105,13 @@ class OpBuilder {
 
   // ---- results ----
 
-  [[nodiscard]] const TensorType& result(std::size_t index = 0) const { return node_.result(index)->type(); }
+  /// Of a complex result: of its parts.
+  [[nodiscard]] const TensorType& result(std::size_t index = 0) const { return result_types_[index]; }
   [[nodiscard]] std::size_t result_count() const { return node_.results().size(); }
   /// `value` is result `index`. Its type has to be what the graph says.
   void bind(std::size_t index, const Tensor& value);
   void bind(const Tensor& value) { bind(0, value); }
+  void bind(std::size_t index, const ComplexTensor& value);
 
   // ---- constants ----
 
@@ -131,6 +151,16 @@ class OpBuilder {
   /// ArgMax or ArgMin.
   Tensor arg_reduce(const std::string& op, const Tensor& x, std::int64_t dim, bool keepdim);
 
+  // ---- repetition ----
+
+  /// The state after `count` rounds. A step gets the round's number (int64[1]) and the state before it, and gives the
+  /// state after it, of the same types. Few rounds are written out, more become a Loop.
+  Tensors repeat(std::int64_t count, const Tensors& state, const LoopBody& step);
+  /// The same in a Loop whatever the number of rounds, 0-d int64, which may depend on data.
+  Tensors loop(const Tensor& rounds, const Tensors& state, const LoopBody& step);
+  /// At most `count` rounds; before its state a step gives whether there is another one, 0-d bool.
+  Tensors loop_while(std::int64_t count, const Tensors& state, const LoopBody& step);
+
   // ---- shape ----
 
   Tensor reshape(const Tensor& x, const Shape& shape);
@@ -154,6 +184,9 @@ class OpBuilder {
  private:
   const graph::Attribute* argument(std::string_view name);
   Tensor lookup(const graph::Value* value);
+  Tensor lookup_in_list(const graph::Value* value);
+  void split_constant(const graph::Value* value);
+  bool has_type_of(std::size_t index, const Tensor& value);
   Tensor placeholder(TensorType type);
   [[nodiscard]] std::string where_from() const;
 
@@ -161,6 +194,8 @@ class OpBuilder {
   Values& values_;
   const graph::Node& node_;
   std::string_view onnx_op_;
+  Part part_;
+  std::vector<TensorType> result_types_;
   Status status_;
 };
 

@@ -145,6 +145,28 @@ Tensor OpBuilder::matmul(const Tensor& x, const Tensor& y) {
   return add("MatMul", {x, y}, {x.dtype, shape});
 }
 
+Tensors OpBuilder::repeat(std::int64_t count, const Tensors& state, const LoopBody& step) {
+  // A round of a Loop costs ONNX Runtime about as much as five small nodes, and it fuses nothing in there.
+  constexpr std::int64_t kFew = 8;
+  if (count > kFew) return loop(constant(count, DType::kInt64), state, step);
+  Tensors current = state;
+  for (std::int64_t round = 0; round < count; ++round) current = step(ints({round}), current);
+  return current;
+}
+
+Tensors OpBuilder::loop(const Tensor& rounds, const Tensors& state, const LoopBody& step) {
+  return model_.add_loop(
+      {rounds, state, Tensor{}, location_text(node_.location())},
+      [&](const Tensor& round, const Tensors& before) { return step(unsqueeze(round, {0}), before); });
+}
+
+Tensors OpBuilder::loop_while(std::int64_t count, const Tensors& state, const LoopBody& step) {
+  const Tensor rounds = constant(count, DType::kInt64);
+  return model_.add_loop(
+      {rounds, state, constant(true, DType::kBool), location_text(node_.location())},
+      [&](const Tensor& round, const Tensors& before) { return step(unsqueeze(round, {0}), before); });
+}
+
 Tensor OpBuilder::reduce(const std::string& op, const Tensor& x, const Ints& dims, bool keepdim) {
   if (x.rank() == 0) return reshape(reduce(op, reshape(x, {1}), {0}, false), {});
   const Ints axes = wrap_dims(dims, x.rank());

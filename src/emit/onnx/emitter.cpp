@@ -62,20 +62,62 @@ Status no_mapping(const graph::Node& node) {
   return unimplemented(where + ": there is no ONNX mapping for this operator");
 }
 
+bool touches_complex(const graph::Node& node) {
+  const auto is_complex = [](const auto& value) { return onnx_ops::is_complex(value->dtype()); };
+  const std::vector<graph::Value*> inputs = node.inputs();
+  return std::any_of(inputs.begin(), inputs.end(), is_complex) ||
+         std::any_of(node.results().begin(), node.results().end(), is_complex);
+}
+
+/// A handler of its own, or the one for real numbers if it does the same to both parts.
+Status emit_complex(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
+  const std::string name = node.qualified_name();
+  if (const OpEntry* entry = onnx_ops::find_complex_op(name); entry != nullptr) {
+    OpBuilder builder(model, values, node, entry->onnx_op);
+    entry->handler(builder);
+    return builder.status();
+  }
+  const OpEntry* entry = onnx_ops::find_op(name);
+  if (entry == nullptr || !onnx_ops::is_part_by_part(name)) return no_mapping(node);
+  for (const OpBuilder::Part part : {OpBuilder::Part::kReal, OpBuilder::Part::kImaginary}) {
+    OpBuilder builder(model, values, node, entry->onnx_op, part);
+    entry->handler(builder);
+    LEAPP_RETURN_IF_ERROR(builder.status());
+  }
+  return {};
+}
+
+/// A tensor without elements has no content to compute.
+Status emit_nothing(OpBuilder builder, const graph::Node& node) {
+  for (std::size_t i = 0; i < node.results().size(); ++i) {
+    const Tensor empty = builder.full(0.0, builder.result(i));
+    if (onnx_ops::is_complex(node.result(i)->dtype())) {
+      builder.bind(i, onnx_ops::ComplexTensor{empty, empty});
+    } else {
+      builder.bind(i, empty);
+    }
+  }
+  return builder.status();
+}
+
+Status emit_real(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
+  const OpEntry* entry = onnx_ops::find_op(node.qualified_name());
+  if (entry == nullptr) return no_mapping(node);
+  OpBuilder builder(model, values, node, entry->onnx_op);
+  entry->handler(builder);
+  return builder.status();
+}
+
 Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
   const std::string name = node.qualified_name();
   const OpEntry* entry = onnx_ops::find_op(name);
-  if (entry == nullptr) return no_mapping(node);
-  OpBuilder builder(model, values, node, entry->onnx_op);
   const bool nothing = std::all_of(node.results().begin(), node.results().end(),
                                    [](const auto& result) { return graph::element_count(result->shape()) == 0; });
-  if (nothing && entry->onnx_op != onnx_ops::kEvenWhenEmpty) {
-    // A tensor without elements has no content to compute.
-    for (std::size_t i = 0; i < node.results().size(); ++i) builder.bind(i, builder.full(0.0, builder.result(i)));
-    return builder.status();
+  const bool complex = touches_complex(node);
+  if (nothing && (complex || (entry != nullptr && entry->onnx_op != onnx_ops::kEvenWhenEmpty))) {
+    return emit_nothing(OpBuilder(model, values, node, ""), node);
   }
-  entry->handler(builder);
-  LEAPP_RETURN_IF_ERROR(builder.status());
+  LEAPP_RETURN_IF_ERROR(complex ? emit_complex(model, values, node) : emit_real(model, values, node));
   for (const auto& result : node.results()) {
     if (!values.contains(result.get()) && !result->unused()) {
       return internal_error(fmt::format("{}: the handler bound no value to result {}", name, result->name()));
@@ -155,17 +197,17 @@ Result<OnnxModel> emit_onnx(const graph::Graph& graph, const OnnxOptions& option
   std::size_t index = 0;
   for (const auto& input : graph.inputs()) {
     LEAPP_RETURN_IF_ERROR(check_port("input", input->name(), *input));
-    values.emplace(input.get(), builder.add_input(names.inputs[index++], input->type()));
+    values.tensors.emplace(input.get(), builder.add_input(names.inputs[index++], input->type()));
   }
   for (const auto& node : graph.nodes()) LEAPP_RETURN_IF_ERROR(emit_node(builder, values, *node));
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const graph::Value& value = *graph.outputs()[i].value;
     LEAPP_RETURN_IF_ERROR(check_port("output", graph.outputs()[i].name, value));
     if (value.kind() == graph::ValueKind::kConstant) {
-      values.insert_or_assign(&value, builder.add_constant(value.constant(), value.name()));
+      values.tensors.insert_or_assign(&value, builder.add_constant(value.constant(), value.name()));
     }
     const std::string line = value.producer() == nullptr ? "" : onnx_ops::location_text(value.producer()->location());
-    builder.add_output(names.outputs[i], values.at(&value), line);
+    builder.add_output(names.outputs[i], values.tensors.at(&value), line);
   }
   return finish(builder, graph, options);
 }
@@ -173,7 +215,7 @@ Result<OnnxModel> emit_onnx(const graph::Graph& graph, const OnnxOptions& option
 bool is_supported(std::string_view op, std::string_view overload) {
   std::string name(op);
   if (!overload.empty()) name.append(".").append(overload);
-  return onnx_ops::find_op(name) != nullptr;
+  return onnx_ops::find_op(name) != nullptr || onnx_ops::find_complex_op(name) != nullptr;
 }
 
 }  // namespace leapp::emit

@@ -119,7 +119,7 @@ TEST(Emitter, ComputesInAWiderDtypeWhereThereIsNoKernel) {
 
 TEST(Emitter, RefusesADtypeThatNoKernelHas) {
   const Status status = error_of(R"(graph g(%x: float64[2]) {
-  %0: float64[2] = aten::erf(self=%x)  @ "policy.py":7
+  %0: float64[2] = aten::acos(self=%x)  @ "policy.py":7
   return (y=%0)
 })");
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
@@ -154,6 +154,17 @@ TEST(Emitter, InternalNamesKeepAwayFromPorts) {
 })");
   EXPECT_NE(bytes.find("t0"), std::string::npos);
   EXPECT_NE(bytes.find("_0"), std::string::npos) << "a name that was taken gets a number";
+}
+
+TEST(Emitter, NamesInALoopAreNotThoseAround) {
+  const std::string bytes = emitted(R"(graph g(%x: float32[2], %n: float32[2]) {
+  %0: float32[2] = aten::special_legendre_polynomial_p(x=%x, n=%n)  @ "policy.py":7
+  %1: float32[2] = aten::special_hermite_polynomial_h(x=%0, n=%n)  @ "policy.py":8
+  return (y=%1)
+})");
+  EXPECT_EQ(count(bytes, "Loop_0_body"), 1U);
+  EXPECT_EQ(count(bytes, "Loop_1_body"), 1U);
+  EXPECT_EQ(count(bytes, "Add_0"), 1U) << "a name once in all graphs";
 }
 
 TEST(Emitter, MetadataIsWritten) {

@@ -59,6 +59,7 @@ constexpr std::array kKernels = {
     Kernel{"Cos", kFloats},
     Kernel{"Cosh", kSingle},
     Kernel{"CumSum", bit(DType::kFloat32) | bit(DType::kFloat64) | kInts},
+    Kernel{"DFT", bit(DType::kFloat32) | bit(DType::kFloat64)},
     Kernel{"Det", kSingle},
     Kernel{"Div", kFloats | kInts | kWideUnsigned},
     Kernel{"Einsum", kFloats | kInts},

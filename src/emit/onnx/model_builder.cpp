@@ -12,10 +12,6 @@ namespace {
 
 std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
-onnx::ValueInfo info_of(const std::string& name, const graph::TensorType& type) {
-  return {name, onnx::data_type_of(type.dtype).value_or(0), type.shape};
-}
-
 }  // namespace
 
 Tensor ModelBuilder::new_value(Kind kind, std::string name, graph::TensorType type) {
@@ -58,6 +54,40 @@ std::vector<Tensor> ModelBuilder::add_node(NodeSpec spec) {
   return results;
 }
 
+/// A result of the body that is no other output of it yet: what else there is passes through an Identity.
+std::int32_t ModelBuilder::body_output(const Tensor& value, std::int32_t first,
+                                       const std::vector<std::int32_t>& others) {
+  const bool made_here = value.id >= first && values_[index_of(value.id)].kind == Kind::kResult;
+  const bool twice = std::find(others.begin(), others.end(), value.id) != others.end();
+  return made_here && !twice ? value.id : add_node({"Identity", {value}, {}, {value.type()}, ""})[0].id;
+}
+
+std::vector<Tensor> ModelBuilder::add_loop(const LoopSpec& spec, const LoopBody& body) {
+  auto record = std::make_shared<BodyRecord>();
+  std::vector<NodeRecord> outer;
+  outer.swap(nodes_);
+  const auto first = static_cast<std::int32_t>(values_.size());
+  const Tensor round = new_value(Kind::kBodyInput, "", {DType::kInt64, {}});
+  const Tensor go_on = new_value(Kind::kBodyInput, "", {DType::kBool, {}});
+  record->inputs = {round.id, go_on.id};
+  std::vector<Tensor> state;
+  NodeSpec loop{"Loop", {spec.rounds, spec.go_on}, {}, {}, spec.doc_string};
+  for (const Tensor& initial : spec.state) {
+    state.push_back(new_value(Kind::kBodyInput, "", initial.type()));
+    record->inputs.push_back(state.back().id);
+    loop.inputs.push_back(initial);
+    loop.results.push_back(initial.type());
+  }
+  std::vector<Tensor> next = body(round, state);
+  if (!spec.go_on.present()) next.insert(next.begin(), go_on);
+  for (const Tensor& value : next) record->outputs.push_back(body_output(value, first, record->outputs));
+  outer.swap(nodes_);
+  record->nodes = std::move(outer);
+  std::vector<Tensor> results = add_node(std::move(loop));
+  nodes_.back().body = std::move(record);
+  return results;
+}
+
 void ModelBuilder::add_output(std::string name, const Tensor& value, const std::string& doc_string) {
   taken_.insert(name);
   Tensor output = value;
@@ -73,15 +103,17 @@ const graph::Constant* ModelBuilder::constant(const Tensor& value) const {
   return &constants_[values_[index_of(value.id)].constant];
 }
 
-void ModelBuilder::mark_used() {
-  for (const std::int32_t id : outputs_) values_[index_of(id)].used = true;
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+void ModelBuilder::mark_used(std::vector<NodeRecord>& nodes) {
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     node->used = std::any_of(node->outputs.begin(), node->outputs.end(),
                              [&](std::int32_t id) { return values_[index_of(id)].used; });
     if (!node->used) continue;
     for (const Tensor& input : node->spec.inputs) {
       if (input.present()) values_[index_of(input.id)].used = true;
     }
+    if (node->body == nullptr) continue;
+    for (const std::int32_t id : node->body->outputs) values_[index_of(id)].used = true;
+    mark_used(node->body->nodes);
   }
 }
 
@@ -103,28 +135,14 @@ void ModelBuilder::give_names() {
   }
 }
 
-onnx::Graph ModelBuilder::finish(std::string name) {
-  mark_used();
-  give_names();
-  onnx::Graph graph;
-  graph.name = std::move(name);
-  for (const std::int32_t id : inputs_) {
-    graph.inputs.push_back(info_of(values_[index_of(id)].name, values_[index_of(id)].type));
-  }
-  for (const std::int32_t id : outputs_) {
-    graph.outputs.push_back(info_of(values_[index_of(id)].name, values_[index_of(id)].type));
-  }
-  for (const ValueRecord& value : values_) {
-    if (value.kind != Kind::kConstant || !value.used) continue;
-    const graph::Constant& constant = constants_[value.constant];
-    graph.initializers.push_back({value.name,
-                                  onnx::data_type_of(value.type.dtype).value_or(0),
-                                  value.type.shape,
-                                  {constant.data, constant.bytes()},
-                                  std::nullopt});
-  }
-  std::unordered_map<std::string, std::int64_t> numbers;
-  for (NodeRecord& record : nodes_) {
+onnx::ValueInfo ModelBuilder::info_of(std::int32_t id) const {
+  const ValueRecord& value = values_[index_of(id)];
+  return {value.name, onnx::data_type_of(value.type.dtype).value_or(0), value.type.shape};
+}
+
+std::vector<onnx::Node> ModelBuilder::written(std::vector<NodeRecord>& records, NodeNumbers& numbers) const {
+  std::vector<onnx::Node> nodes;
+  for (NodeRecord& record : records) {
     if (!record.used) continue;
     onnx::Node node;
     node.op_type = record.spec.op;
@@ -135,8 +153,38 @@ onnx::Graph ModelBuilder::finish(std::string name) {
       node.inputs.push_back(input.present() ? values_[index_of(input.id)].name : std::string());
     }
     for (const std::int32_t id : record.outputs) node.outputs.push_back(values_[index_of(id)].name);
-    graph.nodes.push_back(std::move(node));
+    if (record.body != nullptr) {
+      auto body = std::make_shared<onnx::Graph>();
+      body->name = node.name + "_body";
+      for (const std::int32_t id : record.body->inputs) body->inputs.push_back(info_of(id));
+      for (const std::int32_t id : record.body->outputs) body->outputs.push_back(info_of(id));
+      body->nodes = written(record.body->nodes, numbers);
+      node.attributes.push_back({"body", std::shared_ptr<const onnx::Graph>(std::move(body))});
+    }
+    nodes.push_back(std::move(node));
   }
+  return nodes;
+}
+
+onnx::Graph ModelBuilder::finish(std::string name) {
+  for (const std::int32_t id : outputs_) values_[index_of(id)].used = true;
+  mark_used(nodes_);
+  give_names();
+  onnx::Graph graph;
+  graph.name = std::move(name);
+  for (const std::int32_t id : inputs_) graph.inputs.push_back(info_of(id));
+  for (const std::int32_t id : outputs_) graph.outputs.push_back(info_of(id));
+  for (const ValueRecord& value : values_) {
+    if (value.kind != Kind::kConstant || !value.used) continue;
+    const graph::Constant& constant = constants_[value.constant];
+    graph.initializers.push_back({value.name,
+                                  onnx::data_type_of(value.type.dtype).value_or(0),
+                                  value.type.shape,
+                                  {constant.data, constant.bytes()},
+                                  std::nullopt});
+  }
+  NodeNumbers numbers;
+  graph.nodes = written(nodes_, numbers);
   return graph;
 }
 

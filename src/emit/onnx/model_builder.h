@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +28,18 @@ struct NodeSpec {
   std::string doc_string;
 };
 
+/// A Loop to be: `rounds` (0-d int64) times over `state`.
+struct LoopSpec {
+  Tensor rounds;
+  std::vector<Tensor> state;
+  Tensor go_on;  ///< present (0-d bool): the body's first result is whether there is another round
+  std::string doc_string;
+};
+
+/// Adds the nodes of one round: its number (0-d int64) and the state before it give the state after it, which has the
+/// same types. May use every value made before.
+using LoopBody = std::function<std::vector<Tensor>(const Tensor& round, const std::vector<Tensor>& state)>;
+
 /// The ONNX graph under construction. Values are numbers until finish() gives them names, so that an output's name need
 /// not be known when its node is made. Not thread-safe.
 class ModelBuilder {
@@ -41,6 +55,9 @@ class ModelBuilder {
 
   std::vector<Tensor> add_node(NodeSpec spec);
 
+  /// The state after the last round.
+  std::vector<Tensor> add_loop(const LoopSpec& spec, const LoopBody& body);
+
   /// The graph gets an output of that name. What is no node's result, or an output already, passes through an Identity.
   void add_output(std::string name, const Tensor& value, const std::string& doc_string);
 
@@ -51,7 +68,7 @@ class ModelBuilder {
   [[nodiscard]] onnx::Graph finish(std::string name);
 
  private:
-  enum class Kind : std::uint8_t { kInput, kConstant, kResult };
+  enum class Kind : std::uint8_t { kInput, kConstant, kBodyInput, kResult };
   struct ValueRecord {
     Kind kind;
     std::string name;  // empty: made up in finish(); of a constant: a wish
@@ -59,15 +76,26 @@ class ModelBuilder {
     std::size_t constant = 0;
     bool used = false;
   };
+  struct BodyRecord;
   struct NodeRecord {
     NodeSpec spec;
     std::vector<std::int32_t> outputs;
     bool used = false;
+    std::shared_ptr<BodyRecord> body = nullptr;  // of a Loop
   };
+  struct BodyRecord {
+    std::vector<std::int32_t> inputs;
+    std::vector<std::int32_t> outputs;
+    std::vector<NodeRecord> nodes;
+  };
+  using NodeNumbers = std::unordered_map<std::string, std::int64_t>;
 
   Tensor new_value(Kind kind, std::string name, graph::TensorType type);
-  void mark_used();
+  std::int32_t body_output(const Tensor& value, std::int32_t first, const std::vector<std::int32_t>& others);
+  void mark_used(std::vector<NodeRecord>& nodes);
   void give_names();
+  [[nodiscard]] onnx::ValueInfo info_of(std::int32_t id) const;
+  [[nodiscard]] std::vector<onnx::Node> written(std::vector<NodeRecord>& records, NodeNumbers& numbers) const;
   [[nodiscard]] std::string free_name(const std::string& wish);
 
   int opset_;

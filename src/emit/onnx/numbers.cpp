@@ -87,6 +87,12 @@ bool is_complex(DType dtype) {
   return dtype == DType::kComplex32 || dtype == DType::kComplex64 || dtype == DType::kComplex128;
 }
 
+DType part_dtype(DType dtype) {
+  if (dtype == DType::kComplex32) return DType::kFloat16;
+  if (dtype == DType::kComplex64) return DType::kFloat32;
+  return dtype == DType::kComplex128 ? DType::kFloat64 : dtype;
+}
+
 bool is_integer(DType dtype) { return dtype != DType::kBool && !is_floating(dtype) && !is_complex(dtype); }
 
 bool is_unsigned(DType dtype) {

@@ -16,6 +16,8 @@ namespace leapp::onnx_ops {
 
 [[nodiscard]] bool is_floating(DType dtype);
 [[nodiscard]] bool is_complex(DType dtype);
+/// Of the parts of a complex dtype; others as they are.
+[[nodiscard]] DType part_dtype(DType dtype);
 /// Integers without bool.
 [[nodiscard]] bool is_integer(DType dtype);
 [[nodiscard]] bool is_unsigned(DType dtype);

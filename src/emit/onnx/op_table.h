@@ -33,9 +33,15 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries calculus_ops();
 [[nodiscard]] OpEntries casting_ops();
 [[nodiscard]] OpEntries comparison_ops();
+[[nodiscard]] OpEntries complex_ops();
 [[nodiscard]] OpEntries convolution_ops();
 [[nodiscard]] OpEntries creation_ops();
+[[nodiscard]] OpEntries ctc_ops();
 [[nodiscard]] OpEntries elementwise_ops();
+[[nodiscard]] OpEntries factorisation_ops();
+[[nodiscard]] OpEntries float_bit_ops();
+[[nodiscard]] OpEntries fourier_ops();
+[[nodiscard]] OpEntries fractional_pooling_ops();
 [[nodiscard]] OpEntries indexing_ops();
 [[nodiscard]] OpEntries joining_ops();
 [[nodiscard]] OpEntries linear_algebra_ops();
@@ -48,10 +54,21 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries reduction_ops();
 [[nodiscard]] OpEntries scatter_ops();
 [[nodiscard]] OpEntries shape_ops();
-[[nodiscard]] OpEntries small_matrix_ops();
+[[nodiscard]] OpEntries solver_ops();
 [[nodiscard]] OpEntries sorting_ops();
+[[nodiscard]] OpEntries special_airy_ops();
+[[nodiscard]] OpEntries special_bessel_ops();
+[[nodiscard]] OpEntries special_error_ops();
+[[nodiscard]] OpEntries special_gamma_ops();
+[[nodiscard]] OpEntries special_incomplete_gamma_ops();
+[[nodiscard]] OpEntries special_polynomial_ops();
+[[nodiscard]] OpEntries spectral_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
 [[nodiscard]] const OpEntry* find_op(std::string_view name);
+/// The same for nodes that take or give complex tensors.
+[[nodiscard]] const OpEntry* find_complex_op(std::string_view name);
+/// Whether the handler for real tensors may be asked once for the real and once for the imaginary parts.
+[[nodiscard]] bool is_part_by_part(std::string_view name);
 
 }  // namespace leapp::onnx_ops

@@ -126,32 +126,9 @@ void clamp(OpBuilder& b) {
   b.bind(b.clip(self(b), low, high));
 }
 
-void atan2(OpBuilder& b) {
-  const Tensor y = self(b);
-  const Tensor x = other(b);
-  const Tensor down = sign_bit(b, y);
-  const Tensor left = sign_bit(b, x);
-  // Where |x| = |y| the ratio is known, also of two infinities; of two zeros the angle is y itself.
-  const Tensor same = b.compare("Equal", b.unary("Abs", x), b.unary("Abs", y));
-  const Tensor one = b.where(b.binary("Xor", down, left), b.constant(-1.0, x.dtype), b.constant(1.0, x.dtype));
-  const Tensor angle = b.unary("Atan", b.where(same, one, b.binary("Div", y, x)));
-  const Tensor zero = b.binary("And", same, compare_number(b, "Equal", x, 0));
-  const Tensor start = b.where(zero, y, angle);
-  const Tensor turn = b.where(down, b.constant(-std::numbers::pi, x.dtype), b.constant(std::numbers::pi, x.dtype));
-  b.bind(b.where(left, b.binary("Add", start, turn), start));
-}
+void atan2(OpBuilder& b) { b.bind(angle_of(b, self(b), other(b))); }
 
-void hypot(OpBuilder& b) {
-  const Tensor x = b.unary("Abs", self(b));
-  const Tensor y = b.unary("Abs", other(b));
-  const Tensor large = b.binary("Max", x, y);
-  const Tensor ratio = b.binary("Div", b.binary("Min", x, y), large);
-  const Tensor root = b.unary("Sqrt", with_number(b, "Add", b.binary("Mul", ratio, ratio), 1));
-  const Tensor finite = b.where(compare_number(b, "Equal", large, 0), large, b.binary("Mul", large, root));
-  // An infinite side decides, even beside a NaN.
-  const Tensor infinite = b.binary("Or", compare_number(b, "Equal", x, kInf), compare_number(b, "Equal", y, kInf));
-  b.bind(b.where(infinite, b.constant(kInf, x.dtype), finite));
-}
+void hypot(OpBuilder& b) { b.bind(length_of(b, self(b), other(b))); }
 
 void copysign(OpBuilder& b) {
   const Tensor size = b.unary("Abs", self(b));
@@ -314,6 +291,31 @@ constexpr std::array kOps = {
 };
 
 }  // namespace
+
+Tensor angle_of(OpBuilder& b, const Tensor& y, const Tensor& x) {
+  const Tensor down = sign_bit(b, y);
+  const Tensor left = sign_bit(b, x);
+  // Where |x| = |y| the ratio is known, also of two infinities; of two zeros the angle is y itself.
+  const Tensor same = b.compare("Equal", b.unary("Abs", x), b.unary("Abs", y));
+  const Tensor one = b.where(b.binary("Xor", down, left), b.constant(-1.0, x.dtype), b.constant(1.0, x.dtype));
+  const Tensor angle = b.unary("Atan", b.where(same, one, b.binary("Div", y, x)));
+  const Tensor zero = b.binary("And", same, compare_number(b, "Equal", x, 0));
+  const Tensor start = b.where(zero, y, angle);
+  const Tensor turn = b.where(down, b.constant(-std::numbers::pi, x.dtype), b.constant(std::numbers::pi, x.dtype));
+  return b.where(left, b.binary("Add", start, turn), start);
+}
+
+Tensor length_of(OpBuilder& b, const Tensor& first, const Tensor& second) {
+  const Tensor x = b.unary("Abs", first);
+  const Tensor y = b.unary("Abs", second);
+  const Tensor large = b.binary("Max", x, y);
+  const Tensor ratio = b.binary("Div", b.binary("Min", x, y), large);
+  const Tensor root = b.unary("Sqrt", with_number(b, "Add", b.binary("Mul", ratio, ratio), 1));
+  const Tensor finite = b.where(compare_number(b, "Equal", large, 0), large, b.binary("Mul", large, root));
+  // An infinite side decides, even beside a NaN.
+  const Tensor infinite = b.binary("Or", compare_number(b, "Equal", x, kInf), compare_number(b, "Equal", y, kInf));
+  return b.where(infinite, b.constant(kInf, x.dtype), finite);
+}
 
 OpEntries arithmetic_ops() { return kOps; }
 

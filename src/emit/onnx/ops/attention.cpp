@@ -9,6 +9,7 @@
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
 #include "emit/onnx/ops/normalisation.h"
+#include "emit/onnx/ops/random.h"
 #include "emit/onnx/ops/recurrent_cells.h"
 
 namespace leapp::onnx_ops {
@@ -23,6 +24,7 @@ struct Attention {
   Tensor mask;   // added to the scores, or bool: true takes part; may be absent
   double scale = 1;
   bool causal = false;
+  double dropout = 0;
 };
 
 struct Attended {
@@ -106,7 +108,7 @@ Attended attend(OpBuilder& b, const Attention& a) {
   if (masked) made.scores = with_mask(b, made.scores, a.mask);
   const bool safe = !masked || (every_row_has_some(b, a.mask) && !a.causal);
   made.weights = safe ? softmax(b, made.scores) : softmax_or_zero(b, made.scores);
-  made.output = product_with(b, made.weights, a.value, a);
+  made.output = product_with(b, dropped(b, made.weights, a.dropout), a.value, a);
   return made;
 }
 
@@ -121,7 +123,7 @@ Attention attention_arguments(OpBuilder& b, std::string_view mask) {
   if (b.has(mask)) a.mask = b.tensor(mask);
   a.causal = b.flag("is_causal");
   a.scale = b.has("scale") ? b.number("scale") : 1 / std::sqrt(static_cast<double>(a.query.size(-1)));
-  if (b.number("dropout_p") != 0) b.refuse("dropout_p other than 0 is random; put the module in eval mode");
+  a.dropout = b.number("dropout_p");
   return a;
 }
 
@@ -135,6 +137,7 @@ void sdpa(OpBuilder& b) {
 void sdpa_math(OpBuilder& b) {
   if (b.has("dropout_mask")) return b.refuse("a dropout mask has no ONNX form");
   const Attention a = attention_arguments(b, "attn_mask");
+  if (a.dropout != 0) b.refuse("dropout_p other than 0 is random; put the module in eval mode");
   if (!b.ok()) return;
   const Attended made = attend(b, a);
   b.bind(0, b.cast(made.output, b.result().dtype));
@@ -143,6 +146,7 @@ void sdpa_math(OpBuilder& b) {
 
 void sdpa_flash(OpBuilder& b) {
   const Attention a = attention_arguments(b, "attn_mask");
+  if (a.dropout != 0) b.refuse("dropout_p other than 0 is random; put the module in eval mode");
   if (!b.ok()) return;
   const Attended made = attend(b, a);
   b.bind(0, b.cast(made.output, b.result().dtype));
@@ -218,7 +222,8 @@ Attended multi_head(OpBuilder& b, const MultiHead& m, const Sources& from) {
               .value = split_heads(b, projected[2], m.heads),
               .mask = {},
               .scale = 1 / std::sqrt(static_cast<double>(projected[0].size(-1) / m.heads)),
-              .causal = false};
+              .causal = false,
+              .dropout = 0};
   if (m.mask.present()) a.mask = broadcast_mask(b, b.logical_not(m.mask));
   Attended made = attend(b, a);
   const Tensor joined = b.reshape(b.transpose(made.output, {0, 2, 1, 3}), from.query.shape);

@@ -25,6 +25,10 @@ Tensor sign_bit(OpBuilder& b, const Tensor& x);
 /// Toward zero; integers pass.
 Tensor truncate(OpBuilder& b, const Tensor& x);
 
+/// The angle of the point (x, y), with the signs of zeros; and its distance from the origin, without overflow.
+Tensor angle_of(OpBuilder& b, const Tensor& y, const Tensor& x);
+Tensor length_of(OpBuilder& b, const Tensor& x, const Tensor& y);
+
 /// Accurate where x is small.
 Tensor log_of_one_plus(OpBuilder& b, const Tensor& x);
 Tensor exp_minus_one(OpBuilder& b, const Tensor& x);

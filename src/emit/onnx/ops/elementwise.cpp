@@ -76,8 +76,6 @@ void log2(OpBuilder& b) { b.bind(with_number(b, "Div", b.unary("Log", input(b)),
 
 void log10(OpBuilder& b) { b.bind(with_number(b, "Div", b.unary("Log", input(b)), std::numbers::ln10)); }
 
-void erfc(OpBuilder& b) { b.bind(number_with(b, "Sub", 1, b.unary("Erf", input(b)))); }
-
 void tan(OpBuilder& b) {
   const Tensor x = input(b);
   if (x.dtype != DType::kFloat64) return b.bind(b.unary("Tan", x));
@@ -108,11 +106,6 @@ void entropy(OpBuilder& b) {
   const Tensor plain = b.unary("Neg", b.binary("Mul", x, b.unary("Log", x)));
   const Tensor zero = b.where(compare_number(b, "Equal", x, 0), b.constant(0.0, x.dtype), plain);
   b.bind(b.where(compare_number(b, "Less", x, 0), b.constant(-kInf, x.dtype), zero));
-}
-
-void normal_cdf(OpBuilder& b) {
-  const Tensor x = with_number(b, "Mul", input(b), -std::numbers::sqrt2 / 2);
-  b.bind(with_number(b, "Mul", number_with(b, "Sub", 1, b.unary("Erf", x)), 0.5));
 }
 
 void nan_to_num(OpBuilder& b) {
@@ -161,8 +154,6 @@ constexpr std::array kOps = {
     OpEntry{"aten::cos", unary, "Cos"},
     OpEntry{"aten::cosh", unary, "Cosh"},
     OpEntry{"aten::deg2rad", deg2rad},
-    OpEntry{"aten::erf", unary, "Erf"},
-    OpEntry{"aten::erfc", erfc},
     OpEntry{"aten::exp", unary, "Exp"},
     OpEntry{"aten::exp2", exp2},
     OpEntry{"aten::expm1", expm1},
@@ -189,13 +180,10 @@ constexpr std::array kOps = {
     OpEntry{"aten::sinc", sinc},
     OpEntry{"aten::sinh", unary, "Sinh"},
     OpEntry{"aten::special_entr", entropy},
-    OpEntry{"aten::special_erf", unary, "Erf"},
-    OpEntry{"aten::special_erfc", erfc},
     OpEntry{"aten::special_exp2", exp2},
     OpEntry{"aten::special_expm1", expm1},
     OpEntry{"aten::special_log1p", log1p},
     OpEntry{"aten::special_logit", logit},
-    OpEntry{"aten::special_ndtr", normal_cdf},
     OpEntry{"aten::special_round", rounding, "Round"},
     OpEntry{"aten::special_sinc", sinc},
     OpEntry{"aten::sqrt", unary, "Sqrt"},

@@ -87,6 +87,17 @@ void tile(OpBuilder& b) {
   b.bind(repeated(b, x, repeats));
 }
 
+/// Element j of the result is of the first whose repeats and all before it are more than j.
+void repeat_by_data(OpBuilder& b, const Tensor& x, std::int64_t dim) {
+  const Tensor given = b.operand("repeats", DType::kInt64);
+  const Tensor repeats = b.expand(b.reshape(given, {given.elements()}), {x.size(dim)});
+  const Tensor axis = b.constant(std::int64_t{0}, DType::kInt64);
+  const Tensor ends = b.add("CumSum", {repeats, axis}, repeats.type());
+  const std::int64_t count = b.integer("output_size");
+  const Tensor before = b.compare("LessOrEqual", ends, b.ints(iota(count), {count, 1}));
+  b.bind(b.gather(x, b.reduce("ReduceSum", b.cast(before, DType::kInt64), {1}, false), dim));
+}
+
 void repeat_interleave(OpBuilder& b) {
   Tensor x = b.tensor("self");
   if (!b.has("dim")) x = b.reshape(x, {x.elements()});
@@ -96,7 +107,8 @@ void repeat_interleave(OpBuilder& b) {
     repeats = {b.integer("repeats")};
   } else {
     const auto known = b.known_values(b.tensor("repeats"));
-    if (!known) return b.refuse("how often elements repeat depends on data");
+    if (!known && b.has("output_size")) return repeat_by_data(b, x, dim);
+    if (!known) return b.refuse("how long the result is depends on data; give output_size");
     for (const Scalar& count : *known) repeats.push_back(to_int64(count));
   }
   Ints positions;

@@ -9,7 +9,7 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
-#include "emit/onnx/ops/small_matrices.h"
+#include "emit/onnx/ops/matrices.h"
 
 namespace leapp::onnx_ops {
 namespace {

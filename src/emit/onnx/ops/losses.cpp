@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <variant>
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
@@ -166,6 +168,28 @@ void multi_margin(OpBuilder& b) {
   b.bind(b.reshape(reduce_loss(b, mean, b.integer("reduction")), b.result().shape));
 }
 
+/// A row's targets end at the first negative one. Each counts against each class that is no target.
+void multilabel_margin(OpBuilder& b) {
+  const Tensor given = b.tensor("self");
+  const std::int64_t classes = given.size(-1);
+  const std::int64_t rows = given.elements() / classes;
+  const Tensor x = b.reshape(given, {rows, 1, classes});
+  const Tensor target = b.reshape(b.operand("target", DType::kInt64), {rows, classes});
+  const Tensor zero = b.constant(std::int64_t{0}, DType::kInt64);
+  const Tensor ended = b.cast(compare_number(b, "Less", target, 0), DType::kInt64);
+  const Tensor axis = b.constant(std::int64_t{1}, DType::kInt64);
+  const Tensor open = compare_number(b, "Equal", b.add("CumSum", {ended, axis}, ended.type()), 0);
+  const Tensor named = b.compare("Equal", b.unsqueeze(target, {2}), b.ints(iota(classes)));
+  const Tensor chosen = b.cast(b.binary("And", named, b.unsqueeze(open, {2})), x.dtype);
+  const Tensor other = number_with(b, "Sub", 1, b.reduce("ReduceMax", chosen, {1}, true));  // [rows, 1, classes]
+  const Tensor right = b.gather_elements(b.reshape(given, {rows, classes}), b.binary("Max", target, zero), 1);
+  const Tensor apart = b.binary("Sub", x, b.unsqueeze(right, {2}));
+  const Tensor counted = b.binary("Mul", other, b.cast(b.unsqueeze(open, {2}), x.dtype));
+  const Tensor loss = b.binary("Mul", positive_part(b, with_number(b, "Add", apart, 1)), counted);
+  const Tensor sum = with_number(b, "Div", b.reduce("ReduceSum", loss, {1, 2}, false), static_cast<double>(classes));
+  b.bind(b.reshape(reduce_loss(b, sum, b.integer("reduction")), b.result().shape));
+}
+
 /// What classification by an index needs: where it counts, and how much.
 struct Chosen {
   Tensor indices;  // with a dimension of one for the classes
@@ -183,9 +207,16 @@ Chosen choose(OpBuilder& b, const Tensor& x, const Tensor& target) {
   return {b.unsqueeze(safe, {dim}), b.unsqueeze(weight, {dim})};
 }
 
+/// A number, or its name.
+std::int64_t reduction_of(OpBuilder& b) {
+  const auto* name = std::get_if<std::string>(b.node().find("reduction"));
+  if (name == nullptr) return b.integer("reduction");
+  return *name == "none" ? 0 : *name == "mean" ? 1 : 2;
+}
+
 /// The mean is over the weights, sums and single losses are as they are.
 Tensor reduced(OpBuilder& b, const Tensor& loss, const Tensor& weight, std::int64_t dim) {
-  const std::int64_t reduction = b.integer("reduction");
+  const std::int64_t reduction = reduction_of(b);
   if (reduction == 0) return b.squeeze(loss, {dim});
   const Tensor total = b.reduce("ReduceSum", loss, {}, false);
   return reduction == 2 ? total : b.binary("Div", total, b.reduce("ReduceSum", weight, {}, false));
@@ -222,14 +253,13 @@ void cross_entropy_of_probabilities(OpBuilder& b, const Tensor& logs) {
   Tensor products = b.binary("Mul", logs, target);
   if (b.has("weight")) products = b.binary("Mul", products, class_weights(b, logs));
   const Tensor loss = b.unary("Neg", b.reduce("ReduceSum", products, {dim}, false));
-  const std::int64_t reduction = b.integer("reduction");
+  const std::int64_t reduction = reduction_of(b);
   if (reduction != 1) return b.bind(reduce_loss(b, loss, reduction));
   const double count = static_cast<double>(logs.elements()) / classes;
   b.bind(with_number(b, "Div", b.reduce("ReduceSum", loss, {}, false), count));
 }
 
-void cross_entropy(OpBuilder& b) {
-  const Tensor x = b.tensor("self");
+void cross_entropy_of(OpBuilder& b, const Tensor& x) {
   if (x.elements() == 0) return b.refuse("a loss of nothing");
   const Tensor target = b.tensor("target");
   const std::int64_t dim = class_dim(x);
@@ -250,6 +280,21 @@ void cross_entropy(OpBuilder& b) {
   b.bind(reduced(b, loss, chosen.weight, dim));
 }
 
+void cross_entropy(OpBuilder& b) { cross_entropy_of(b, b.tensor("self")); }
+
+/// torch chunks the batch to save memory; the other results are for the gradient.
+void linear_cross_entropy(OpBuilder& b) {
+  for (std::size_t i = 1; i < b.result_count(); ++i) {
+    if (b.node().result(i)->unused()) continue;
+    if (graph::element_count(b.result(i).shape) != 0) return b.refuse("gradients have no ONNX form");
+    b.bind(i, b.full(0.0, b.result(i)));
+  }
+  const Tensor weight = b.operand("linear_weight", b.result().dtype);
+  Tensor x = b.matmul(b.operand("input", weight.dtype), b.swap_dims(weight, 0, 1));
+  if (b.has("linear_bias")) x = b.binary("Add", x, b.operand("linear_bias", x.dtype));
+  cross_entropy_of(b, x);
+}
+
 constexpr std::array kOps = {
     OpEntry{"aten::binary_cross_entropy", binary_cross_entropy},
     OpEntry{"aten::binary_cross_entropy_with_logits", binary_cross_entropy_with_logits},
@@ -262,11 +307,13 @@ constexpr std::array kOps = {
     OpEntry{"aten::margin_ranking_loss", margin_ranking},
     OpEntry{"aten::mse_loss", mse},
     OpEntry{"aten::multi_margin_loss", multi_margin},
+    OpEntry{"aten::multilabel_margin_loss", multilabel_margin},
     OpEntry{"aten::nll_loss_nd", nll_loss},
     OpEntry{"aten::poisson_nll_loss", poisson_nll},
     OpEntry{"aten::smooth_l1_loss", smooth_l1},
     OpEntry{"aten::soft_margin_loss", soft_margin},
     OpEntry{"aten::triplet_margin_loss", triplet_margin},
+    OpEntry{"torch_nn::_linear_cross_entropy_batch_chunked", linear_cross_entropy},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/jacobi.h"
 
 namespace leapp::onnx_ops {
 namespace {
@@ -22,10 +23,13 @@ struct MatrixNorm {
   bool keepdim = false;
 };
 
-/// The largest or smallest sum of a row (inf) or of a column (1).
+/// Norms without their two dimensions, which `keepdim` puts back.
+void bind_matrix_norm(OpBuilder& b, const Tensor& value) { b.bind(b.reshape(value, b.result().shape)); }
+
+/// The largest or smallest sum of a row (inf) or of a column (1), or singular value (2).
 void matrix_norm_of(OpBuilder& b, const Tensor& x, const MatrixNorm& norm) {
   const double size = std::abs(norm.order);
-  if (size != 1 && !std::isinf(size)) return b.refuse("ONNX has no singular values");
+  if (size == 2) return bind_matrix_norm(b, spectral_norm(b, x, {norm.rows, norm.columns, norm.order < 0, false}));
   const std::int64_t rows = wrap_dim(norm.rows, x.rank());
   const std::int64_t columns = wrap_dim(norm.columns, x.rank());
   const Tensor sums = b.reduce("ReduceL1", x, {size == 1 ? rows : columns}, true);
@@ -38,11 +42,23 @@ void matrix_norm(OpBuilder& b) {
   matrix_norm_of(b, b.operand("self", b.result().dtype), {b.number("ord"), dims[0], dims[1], keepdim(b)});
 }
 
-void named_matrix_norm(OpBuilder& b) {
-  if (b.text("ord") != "fro") return b.refuse("ONNX has no singular values");
-  const Tensor x = b.operand("self", b.result().dtype);
+void bind_named_norm(OpBuilder& b, const Tensor& x, const Ints& dims) {
   if (x.elements() == 0) return b.bind(b.full(0.0, b.result()));
-  b.bind(vector_norm(b, x, {2, b.integers("dim"), keepdim(b)}));
+  if (b.text("ord") == "fro") return b.bind(vector_norm(b, x, {2, dims, keepdim(b)}));
+  bind_matrix_norm(b, spectral_norm(b, x, {dims[0], dims[1], false, true}));
+}
+
+void named_matrix_norm(OpBuilder& b) { bind_named_norm(b, b.operand("self", b.result().dtype), b.integers("dim")); }
+
+void named_norm(OpBuilder& b) {
+  bind_named_norm(b, b.operand("self", b.result().dtype), b.has("dim") ? b.integers("dim") : Ints{-2, -1});
+}
+
+void nuclear_norm(OpBuilder& b) {
+  const Ints dims = b.has("dim") ? b.integers("dim") : Ints{-2, -1};
+  const Tensor x = b.tensor("self");
+  if (x.elements() == 0) return b.bind(b.full(0.0, b.result()));
+  bind_matrix_norm(b, spectral_norm(b, x, {dims[0], dims[1], false, true}));
 }
 
 /// Of vectors with one dimension or none given, of matrices with an order and two dimensions.
@@ -216,9 +232,12 @@ constexpr std::array kOps = {
     OpEntry{"aten::linalg_matrix_norm", matrix_norm},
     OpEntry{"aten::linalg_matrix_norm.str_ord", named_matrix_norm},
     OpEntry{"aten::linalg_norm", linalg_norm},
+    OpEntry{"aten::linalg_norm.ord_str", named_norm},
     OpEntry{"aten::linalg_slogdet", sign_log_det},
     OpEntry{"aten::linalg_vander", vander},
     OpEntry{"aten::logdet", log_det},
+    OpEntry{"aten::nuclear_norm", nuclear_norm},
+    OpEntry{"aten::nuclear_norm.dim", nuclear_norm},
     OpEntry{"aten::pairwise_distance", pairwise_distance},
     OpEntry{"aten::pdist", own_distances},
     OpEntry{"aten::renorm", renorm},

@@ -280,10 +280,6 @@ void max_pool_backward(OpBuilder& b) {
                     {{"axis", std::int64_t{1}}, {"reduction", std::string("add")}}));
 }
 
-void fractional_max_pool(OpBuilder& b) {
-  b.refuse("ONNX has no pooling with random windows; use max_pool or adaptive_max_pool");
-}
-
 constexpr std::array kOps = {
     OpEntry{"aten::_adaptive_avg_pool2d", adaptive_avg_pool},
     OpEntry{"aten::_adaptive_avg_pool3d", adaptive_avg_pool},
@@ -309,8 +305,6 @@ constexpr std::array kOps = {
     OpEntry{"aten::avg_pool1d", avg_pool},
     OpEntry{"aten::avg_pool2d", avg_pool},
     OpEntry{"aten::avg_pool3d", avg_pool},
-    OpEntry{"aten::fractional_max_pool2d", fractional_max_pool},
-    OpEntry{"aten::fractional_max_pool3d", fractional_max_pool},
     OpEntry{"aten::grid_sampler", grid_sample},
     OpEntry{"aten::grid_sampler_2d", grid_sample},
     OpEntry{"aten::grid_sampler_3d", grid_sample},

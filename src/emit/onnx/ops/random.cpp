@@ -9,6 +9,7 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/random.h"
 
 namespace leapp::onnx_ops {
 namespace {
@@ -97,10 +98,7 @@ Tensor kept(OpBuilder& b, const Tensor& x, double p) {
 void dropout(OpBuilder& b) {
   const Tensor x = b.tensor("input");
   const double p = b.number("p");
-  if (!b.flag("train") || p == 0) return b.bind(x);
-  const Tensor zero = b.constant(0.0, x.dtype);
-  if (p == 1) return b.bind(b.full(0.0, b.result()));
-  b.bind(b.where(kept(b, x, p), with_number(b, "Div", x, 1 - p), zero));
+  b.bind(b.flag("train") ? dropped(b, x, p) : x);
 }
 
 /// What is dropped takes the value to which selu saturates; mean and variance stay.
@@ -179,6 +177,12 @@ constexpr std::array kOps = {
 };
 
 }  // namespace
+
+Tensor dropped(OpBuilder& b, const Tensor& x, double p) {
+  if (p == 0) return x;
+  if (p == 1) return b.full(0.0, x.type());
+  return b.where(kept(b, x, p), with_number(b, "Div", x, 1 - p), b.constant(0.0, x.dtype));
+}
 
 OpEntries random_ops() { return kOps; }
 

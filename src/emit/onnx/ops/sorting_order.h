@@ -40,6 +40,7 @@ void search_sorted(OpBuilder& b);
 void is_in(OpBuilder& b);
 void histogram_of_counts(OpBuilder& b);
 void histogram(OpBuilder& b);
+void histogram_of_points(OpBuilder& b);
 
 void median_of_all(OpBuilder& b);
 void median_along(OpBuilder& b);

@@ -61,6 +61,34 @@ Tensor even_edges(OpBuilder& b, const Range& range, std::int64_t bins) {
   return b.where(lower_half, from_low, from_high);
 }
 
+/// What the argument `range` says of dimension `dim`, or the data.
+Range stated_range(OpBuilder& b, const Tensor& x, std::int64_t dim) {
+  const auto* stated = std::get_if<std::vector<double>>(b.node().find("range"));
+  const auto at = static_cast<std::size_t>(2 * dim);
+  if (stated == nullptr || stated->size() < at + 2) return range_of(b, x, 0.0, 0.0);
+  return range_of(b, x, (*stated)[at], (*stated)[at + 1]);
+}
+
+/// The number of each element's bin, -1 outside. The last bin has its upper edge as well.
+Tensor bin_of(OpBuilder& b, const Tensor& x, const Tensor& edges) {
+  const std::int64_t bins = edges.size(0) - 1;
+  const Tensor low = b.slice(edges, 0, 0, 1);
+  const Tensor high = b.slice(edges, 0, bins, bins + 1);
+  const Tensor place = with_number(b, "Sub", b.cast(count_before(b, x, edges, true), DType::kInt64), 1);
+  const Tensor bin = b.binary("Min", place, b.constant(bins - 1, DType::kInt64));
+  const Tensor inside = b.binary("And", b.compare("GreaterOrEqual", x, low), b.compare("LessOrEqual", x, high));
+  return b.where(inside, bin, b.constant(std::int64_t{-1}, DType::kInt64));
+}
+
+Tensor weights_of(OpBuilder& b, const Tensor& x) {
+  return b.has("weight") ? b.reshape(b.operand("weight", x.dtype), x.shape) : b.full(1.0, x.type());
+}
+
+Tensor widths_of(OpBuilder& b, const Tensor& edges) {
+  const std::int64_t bins = edges.size(0) - 1;
+  return b.binary("Sub", b.slice(edges, 0, 1, bins + 1), b.slice(edges, 0, 0, bins));
+}
+
 }  // namespace
 
 void bucketize(OpBuilder& b) {
@@ -118,31 +146,52 @@ void histogram_of_counts(OpBuilder& b) {
 void histogram(OpBuilder& b) {
   const Tensor given = b.tensor("self");
   const Tensor x = b.reshape(given, {given.elements()});
-  Tensor edges;
-  if (b.is_number("bins")) {
-    const auto* stated = std::get_if<std::vector<double>>(b.node().find("range"));
-    const bool given_range = stated != nullptr && stated->size() == 2;
-    const Range range = range_of(b, x, given_range ? (*stated)[0] : 0.0, given_range ? (*stated)[1] : 0.0);
-    edges = even_edges(b, range, b.integer("bins"));
-  } else {
-    edges = b.operand("bins", x.dtype);
-  }
+  const Tensor edges =
+      b.is_number("bins") ? even_edges(b, stated_range(b, x, 0), b.integer("bins")) : b.operand("bins", x.dtype);
   const std::int64_t bins = edges.size(0) - 1;
-  // The last bin has its upper edge as well.
-  const Tensor low = b.slice(edges, 0, 0, 1);
-  const Tensor high = b.slice(edges, 0, bins, bins + 1);
-  const Tensor place = with_number(b, "Sub", b.cast(count_before(b, x, edges, true), DType::kInt64), 1);
-  const Tensor bin = b.binary("Min", place, b.constant(bins - 1, DType::kInt64));
-  const Tensor inside = b.binary("And", b.compare("GreaterOrEqual", x, low), b.compare("LessOrEqual", x, high));
-  const Tensor weights = b.has("weight") ? b.reshape(b.operand("weight", x.dtype), x.shape) : b.full(1.0, x.type());
-  const Tensor counted = b.where(inside, weights, b.constant(0.0, x.dtype));
-  Tensor counts = weigh_bins(b, bin, counted, bins);
+  Tensor counts = weigh_bins(b, bin_of(b, x, edges), weights_of(b, x), bins);
   if (b.flag("density")) {
-    const Tensor widths = b.binary("Sub", b.slice(edges, 0, 1, bins + 1), b.slice(edges, 0, 0, bins));
-    counts = b.binary("Div", b.binary("Div", counts, b.reduce("ReduceSum", counts, {0}, true)), widths);
+    counts = b.binary("Div", counts, b.reduce("ReduceSum", counts, {0}, true));
+    counts = b.binary("Div", counts, widths_of(b, edges));
   }
   b.bind(0, counts);
   b.bind(1, edges);
+}
+
+/// Of points, the last dimension of self: a bin for each coordinate.
+void histogram_of_points(OpBuilder& b) {
+  const Tensor given = b.tensor("self");
+  const std::int64_t dims = given.size(-1);
+  const Tensor points = b.reshape(given, {given.elements() / dims, dims});
+  const Tensors listed = b.node().overload() == "TensorList_bins" ? b.tensors("bins") : Tensors{};
+  Tensor flat = b.full(std::int64_t{0}, {DType::kInt64, {points.size(0)}});
+  Tensor outside = b.full(false, {DType::kBool, {points.size(0)}});
+  Tensors all_edges;
+  for (std::int64_t dim = 0; dim < dims; ++dim) {
+    const Tensor x = b.select(points, 1, dim);
+    const auto index = static_cast<std::size_t>(dim);
+    const Ints counts = listed.empty() ? b.integers("bins") : Ints{};
+    const Tensor edges = listed.empty() ? even_edges(b, stated_range(b, x, dim), counts[counts.size() == 1 ? 0 : index])
+                                        : b.cast(listed[index], x.dtype);
+    const Tensor bin = bin_of(b, x, edges);
+    outside = b.binary("Or", outside, compare_number(b, "Less", bin, 0));
+    flat = b.binary("Add", with_number(b, "Mul", flat, static_cast<double>(edges.size(0) - 1)), bin);
+    all_edges.push_back(edges);
+    b.bind(index + 1, edges);
+  }
+  const Tensor place = b.where(outside, b.constant(std::int64_t{-1}, DType::kInt64), flat);
+  const Shape shape = b.result().shape;
+  Tensor counts = weigh_bins(b, place, weights_of(b, b.select(points, 1, 0)), graph::element_count(shape));
+  counts = b.reshape(counts, shape);
+  if (b.flag("density")) {
+    counts = b.binary("Div", counts, b.reduce("ReduceSum", counts, {}, true));
+    for (std::size_t dim = 0; dim < all_edges.size(); ++dim) {
+      Shape along(shape.size(), 1);
+      along[dim] = shape[dim];
+      counts = b.binary("Div", counts, b.reshape(widths_of(b, all_edges[dim]), along));
+    }
+  }
+  b.bind(0, counts);
 }
 
 }  // namespace leapp::onnx_ops
