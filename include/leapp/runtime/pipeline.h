@@ -89,6 +89,10 @@ class LEAPP_API Pipeline {
   /// old and new values take turns in two buffers.
   [[nodiscard]] Result<TensorView> feedback_input(std::string_view name);
 
+  /// Ok when all nodes run as one model, which they do when they are ONNX models that agree on their operators; else
+  /// why they run one after the other. May change in prepare().
+  [[nodiscard]] const Status& fusion() const;
+
   /// What the bundle's YAML says.
   [[nodiscard]] const bundle::BundleSpec& spec() const;
 
