@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "onnx_proto/fields.h"
 
 namespace leapp::onnx {
@@ -25,12 +26,12 @@ bool is_port(const GraphView& graph, std::string_view name) {
 
 }  // namespace
 
-Status Merger::add_opsets(const ModelView& model, const std::string& prefix) {
+Status Merger::add_opsets(const ModelView& model) {
   for (const OperatorSet& opset : model.opset_imports) {
     const auto [known, added] = opsets_.try_emplace(opset.domain, opset.version);
     if (!added && known->second != opset.version) {
-      return invalid_argument(fmt::format("{}: expected version {} of the operators of domain \"{}\", found {}", prefix,
-                                          known->second, opset.domain, opset.version));
+      return invalid_argument(fmt::format("expected version {} of the operators of domain {}, found {}", known->second,
+                                          quote(opset.domain), opset.version));
     }
   }
   return {};
@@ -67,7 +68,7 @@ Status Merger::add_graph(const GraphView& graph, const Renaming& renaming,
 
 Status Merger::add(const ModelView& model, const Renaming& renaming,
                    const std::set<std::string, std::less<>>& without) {
-  LEAPP_RETURN_IF_ERROR(add_opsets(model, renaming.prefix));
+  LEAPP_RETURN_IF_ERROR(add_opsets(model));
   LEAPP_RETURN_IF_ERROR(add_graph(model.graph, renaming, without));
   for (const FunctionView& function : model.functions) {
     LEAPP_ASSIGN_OR_RETURN(Pieces renamed, rename_function(function.bytes, renaming));
@@ -84,7 +85,7 @@ void Merger::add_identity(const std::string& from, const std::string& to) {
   Node node;
   node.inputs = {from};
   node.outputs = {to};
-  node.name = to;
+  node.name = fmt::format("Identity({})", to);
   node.op_type = "Identity";
   graph_.add_field(number(GraphField::kNode), write_node(node));
 }

@@ -35,7 +35,7 @@ class Merger {
   [[nodiscard]] Pieces take(const std::string& producer) &&;
 
  private:
-  Status add_opsets(const ModelView& model, const std::string& prefix);
+  Status add_opsets(const ModelView& model);
   Status add_graph(const GraphView& graph, const Renaming& renaming, const std::set<std::string, std::less<>>& without);
 
   std::int64_t ir_version_ = 4;

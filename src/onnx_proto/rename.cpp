@@ -106,23 +106,24 @@ const Rule* find_rule(Kind kind, const protozero::pbf_reader& message) {
 struct NodeHead {
   std::string_view op_type;
   std::string_view domain;
+  std::string_view output;  ///< the first
   bool named = false;
 };
 
 NodeHead read_head(protozero::pbf_reader node) {
   NodeHead head;
-  const auto is_text = [&] { return node.wire_type() == protozero::pbf_wire_type::length_delimited; };
   while (node.next()) {
-    if (node.tag() == number(NodeField::kOpType) && is_text()) {
-      const protozero::data_view view = node.get_view();
-      head.op_type = {view.data(), view.size()};
-    } else if (node.tag() == number(NodeField::kDomain) && is_text()) {
-      const protozero::data_view view = node.get_view();
-      head.domain = {view.data(), view.size()};
-    } else {
-      head.named = head.named || node.tag() == number(NodeField::kName);
+    if (node.wire_type() != protozero::pbf_wire_type::length_delimited) {
       node.skip();
+      continue;
     }
+    const protozero::pbf_tag_type field = node.tag();
+    const protozero::data_view view = node.get_view();
+    const std::string_view text(view.data(), view.size());
+    if (field == number(NodeField::kOpType)) head.op_type = text;
+    if (field == number(NodeField::kDomain)) head.domain = text;
+    if (field == number(NodeField::kOutput) && head.output.empty()) head.output = text;
+    if (field == number(NodeField::kName)) head.named = !text.empty();
   }
   return head;
 }
@@ -161,7 +162,7 @@ class Rewriter {
       }
     }
     if (kind == Kind::kNode && !head.named && !in_function_) {
-      result.add_field(number(NodeField::kName), renaming_.prefix + std::string(head.op_type));
+      result.add_field(number(NodeField::kName), fmt::format("{}{}({})", renaming_.prefix, head.op_type, head.output));
     }
     return std::move(result).take();
   }

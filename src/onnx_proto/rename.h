@@ -27,7 +27,7 @@ struct Renaming {
   [[nodiscard]] std::string value(std::string_view name) const;
 };
 
-/// Also a node that has no name gets one: the prefix and its operator.
+/// Also a node that has no name gets one, from its operator and its first output: two nodes must not have the same.
 Result<Pieces> rename_node(Encoded node, const Renaming& renaming);
 Result<Pieces> rename_initializer(Encoded tensor, const Renaming& renaming);
 Result<Pieces> rename_sparse_initializer(Encoded tensor, const Renaming& renaming);

@@ -69,7 +69,8 @@ Status Pipeline::Impl::prepare_node(std::size_t at, unsigned step_parity) {
   const NodePlan& node = plan.nodes[at];
   const engine::Binding binding = binding_of(node, step_parity);
   auto number = nodes[at].model->prepare(binding);
-  if (!number.ok()) {
+  // Without the retry for a fused model: where one node cannot take ones, another may not take zeros.
+  if (!number.ok() && !separate) {
     // Ones are no index into a small table; zeros are no divisor. One of the two is fine for almost every model.
     for (const Place& place : node.inputs) buffers.fill(place.buffer, plan.buffers[place.buffer].dtype, false);
     number = nodes[at].model->prepare(binding);

@@ -42,7 +42,7 @@ LAYERS: dict[str, Layer] = {
     "engine": Layer(("base", "bundle"), ("fmt",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
-    "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto"), ("fmt",)),
+    "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (
@@ -51,7 +51,7 @@ LAYERS: dict[str, Layer] = {
         ),
         ("fmt", "json", "torch"),
     ),
-    "cli": Layer(("base", "bundle", "draw", "engine", "runtime"), ("fmt", "cli11")),
+    "cli": Layer(("base", "bundle", "draw", "engine", "runtime", "runtime/fuse"), ("fmt", "cli11")),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),
     "python/bindings": Layer(
