@@ -173,6 +173,25 @@ Result<TensorView> Pipeline::input(std::string_view name) {
   return end == nullptr ? unknown("input", name, impl_->input_names) : impl_->view(end->place);
 }
 
+Status Pipeline::set_input_value(std::string_view name, const TensorView& value) {
+  const EndPlan* end = find_end(impl_->plan.inputs, name);
+  if (end == nullptr) end = find_end(impl_->plan.states, name);
+  if (end == nullptr) {
+    std::vector<std::string> known = impl_->input_names;
+    known.insert(known.end(), impl_->state_names.begin(), impl_->state_names.end());
+    return unknown("input", name, known).status();
+  }
+  const TensorView ours = impl_->view(end->place);
+  const bool same = std::equal(ours.shape.begin(), ours.shape.end(), value.shape.begin(), value.shape.end());
+  if (ours.dtype != value.dtype || !same) {
+    const std::string message = fmt::format("{}: expected {}, found {}", end->name, type_text(ours.dtype, ours.shape),
+                                            type_text(value.dtype, value.shape));
+    return same ? wrong_type(message) : invalid_argument(message);
+  }
+  std::memmove(ours.data, value.data, impl_->buffers.size(end->place.buffer));
+  return {};
+}
+
 Result<TensorView> Pipeline::output(std::string_view name) const {
   const auto& ends = impl_->plan.outputs;
   const auto end = std::find_if(ends.begin(), ends.end(), [&](const EndPlan& one) { return one.name == name; });

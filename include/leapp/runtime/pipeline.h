@@ -85,6 +85,11 @@ class LEAPP_API Pipeline {
     return view.value().template as<const T>();
   }
 
+  /// Copies `value` into an input, where it stays until it is replaced, or into a feedback input, where it stays until
+  /// the next step. kNotFound when there is no input of that name, kWrongType for another dtype, kInvalidArgument for
+  /// another shape: nothing has changed then. The memory of `value` is not kept and not written to.
+  Status set_input_value(std::string_view name, const TensorView& value);
+
   /// What a feedback input will read in the next step; may be written. In place until the next step() or reset() only:
   /// old and new values take turns in two buffers.
   [[nodiscard]] Result<TensorView> feedback_input(std::string_view name);
