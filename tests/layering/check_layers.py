@@ -51,7 +51,9 @@ LAYERS: dict[str, Layer] = {
         ),
         ("fmt", "json", "torch"),
     ),
-    "cli": Layer(("base", "bundle", "draw", "engine", "runtime", "runtime/fuse"), ("fmt", "cli11")),
+    "cli": Layer(
+        ("base", "bundle", "draw", "engine", "onnx_proto", "runtime", "runtime/fuse"), ("fmt", "json", "cli11", "zlib")
+    ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),
     "python/bindings": Layer(
@@ -79,6 +81,7 @@ THIRD_PARTY: dict[str, str] = {
     "spdlog": r"spdlog/",
     "torch": r"torch/|ATen/|c10/|caffe2/",
     "yaml": r"yaml-cpp/",
+    "zlib": r"zlib\.h$",
 }
 SYSTEM = re.compile(
     r"[a-z_0-9]+$|(sys|linux|bits)/.*\.h$"
