@@ -24,5 +24,6 @@ struct CommandText {
 CLI::App& add_command(CLI::App& app, Context& context, const CommandText& text, std::function<Result<ExitCode>()> run);
 
 void add_inspect(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
 
 }  // namespace leapp::cli

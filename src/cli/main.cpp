@@ -17,8 +17,9 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, Context& context);
 
 // In the order of the help.
-constexpr std::array<AddCommand, 1> kCommands{
+constexpr std::array<AddCommand, 2> kCommands{
     &add_inspect,
+    &add_run,
 };
 
 void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
@@ -28,7 +29,7 @@ void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
     std::ostringstream out;
     std::ostringstream problem;
     if (app.exit(error, out, problem) == 0) {
-      context.print(out.str());
+      context.print(out.str() + (out.str().ends_with('\n') ? "" : "\n"));
     } else {
       context.fail(problem.str());
     }

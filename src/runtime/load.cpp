@@ -34,6 +34,17 @@ fs::path yaml_of(const fs::path& bundle) {
   return folder / (folder.filename().string() + ".yaml");
 }
 
+void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
+  for (const std::size_t node : wiring.order) {
+    for (std::size_t port = 0; port < spec.models[node].outputs.size(); ++port) {
+      const bundle::PortIndex at{node, port};
+      if (std::find(wiring.outputs.begin(), wiring.outputs.end(), at) == wiring.outputs.end()) {
+        wiring.outputs.push_back(at);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 /// Makes the inside of a pipeline from a bundle that was read and checked, in either of two ways.
@@ -44,6 +55,7 @@ class PipelineAccess::Loader {
   Loader(fs::path yaml, const LoadOptions& options, EngineOpener open)
       : yaml_(std::move(yaml)),
         fuse_(options.fuse),
+        all_outputs_(options.all_outputs),
         options_{options.allow_outside, options.verify_checksums},
         open_(std::move(open)) {}
 
@@ -52,6 +64,7 @@ class PipelineAccess::Loader {
     auto wiring = bundle::check_wiring(spec_);
     if (!wiring.ok()) return at(wiring.status());
     wiring_ = std::move(wiring).value();
+    if (all_outputs_) add_all_outputs(spec_, wiring_);
     files_.resize(spec_.models.size());
     return at(bundle::join_problems(bundle::find_model_problems(spec_)));
   }
@@ -84,6 +97,7 @@ class PipelineAccess::Loader {
 
   fs::path yaml_;
   bool fuse_;
+  bool all_outputs_;
   bundle::FileOptions options_;
   EngineOpener open_;
   bundle::BundleSpec spec_;

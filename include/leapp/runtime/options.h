@@ -15,6 +15,8 @@ struct LoadOptions {
   /// Several ONNX models are made one in memory, which is faster: what flows between nodes stays in caches and
   /// registers. Results may differ in the last digits where ONNX Runtime optimises across nodes.
   bool fuse = true;
+  /// Every output of every node is an output of the pipeline, also those that only feed other nodes: for traces.
+  bool all_outputs = false;
   engine::Options engine;
 };
 
