@@ -89,8 +89,13 @@ enum class AttributeType : std::int32_t {
 enum class TensorField : protozero::pbf_tag_type {
   kDims = 1,
   kDataType = 2,
+  kFloatData = 4,
+  kInt32Data = 5,
+  kInt64Data = 7,
   kName = 8,
   kRawData = 9,
+  kDoubleData = 10,
+  kUint64Data = 11,
   kExternalData = 13,
   kDataLocation = 14,
 };
