@@ -23,6 +23,10 @@ struct CommandText {
 /// read; what it returns is the process's exit code. Options are added to the result and live in what `run` holds.
 CLI::App& add_command(CLI::App& app, Context& context, const CommandText& text, std::function<Result<ExitCode>()> run);
 
+void add_bench(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_diff(CLI::App& app, Context& context);
+void add_fuse(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 

@@ -4,12 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/onnx_facts.h"
 #include "cli/opened_bundle.h"
 #include "cli/spec_json.h"
 #include "cli/table.h"
@@ -35,8 +37,9 @@ struct Ends {
 struct Inspection {
   OpenedBundle opened;
   std::vector<Result<ModelFacts>> models;
-  std::map<PortIndex, Ends> sources;  ///< of inputs
-  std::map<PortIndex, Ends> targets;  ///< of outputs
+  std::vector<std::optional<OnnxFacts>> contents;  ///< of ONNX models that can be read
+  std::map<PortIndex, Ends> sources;               ///< of inputs
+  std::map<PortIndex, Ends> targets;               ///< of outputs
 };
 
 Result<Inspection> inspect(const InspectOptions& options) {
@@ -45,6 +48,13 @@ Result<Inspection> inspect(const InspectOptions& options) {
   const bundle::BundleSpec& spec = found.opened.spec;
   for (const bundle::Model& model : spec.models) {
     found.models.push_back(read_model_facts(found.opened, model, {.allow_outside = options.allow_outside}));
+    const Result<ModelFacts>& facts = found.models.back();
+    std::optional<OnnxFacts> contents;
+    if (facts.ok() && model.parameters.backend == "onnx") {
+      auto read = read_onnx_facts(facts.value().file.bytes);
+      if (read.ok()) contents = std::move(read).value();
+    }
+    found.contents.push_back(std::move(contents));
   }
   for (const bundle::Edge& edge : found.opened.report.wiring.edges) {
     Ends& source = found.sources[edge.to];
@@ -100,7 +110,14 @@ std::string head_text(const Inspection& found, const Context& context) {
 }
 
 std::string nodes_text(const Inspection& found, const Context& context) {
-  Table table({{"node"}, {"backend"}, {"file"}, {"size", true}, {"opset", true}, {"checksum"}});
+  Table table({{"node"},
+               {"backend"},
+               {"file"},
+               {"size", true},
+               {"parameters", true},
+               {"operators", true},
+               {"opset", true},
+               {"checksum"}});
   Table digests({{"node"}, {"sha256"}});
   for (std::size_t i = 0; i < found.models.size(); ++i) {
     const bundle::Model& model = found.opened.spec.models[i];
@@ -109,6 +126,8 @@ std::string nodes_text(const Inspection& found, const Context& context) {
     const bool good = facts.ok() && facts.value().checksum != ModelFacts::Checksum::kDiffers;
     table.add({model.name, parameters.backend.value_or("none"), parameters.model_path.value_or("none"),
                facts.ok() ? size_text(facts.value().file.bytes.size()) : "",
+               found.contents[i] ? count_text(found.contents[i]->parameters) : "",
+               found.contents[i] ? count_text(operator_count(*found.contents[i])) : "",
                parameters.opset_version ? std::to_string(*parameters.opset_version) : "",
                facts.ok()               ? checksum_text(facts.value().checksum)
                : !parameters.model_path ? ""
@@ -184,7 +203,7 @@ void print_text(const Inspection& found, Context& context) {
 
 // ---- JSON ----
 
-Json model_json(const bundle::Model& model, const Result<ModelFacts>& facts) {
+Json model_json(const bundle::Model& model, const Result<ModelFacts>& facts, const std::optional<OnnxFacts>& contents) {
   const auto text_or_null = [](const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); };
   Json result = {{"path", text_or_null(model.parameters.model_path)}};
   if (facts.ok()) {
@@ -194,6 +213,10 @@ Json model_json(const bundle::Model& model, const Result<ModelFacts>& facts) {
     result["checksum"] = checksum_text(facts.value().checksum);
   } else {
     result["problem"] = facts.status().message();
+  }
+  if (contents) {
+    result["parameters"] = contents->parameters;
+    result["operators"] = contents->operators;
   }
   if (model.parameters.opset_version) result["opset_version"] = *model.parameters.opset_version;
   return result;
@@ -221,7 +244,7 @@ Json inspection_json(const Inspection& found) {
     const bundle::Model& model = spec.models[i];
     nodes.push_back({{"name", model.name},
                      {"backend", model.parameters.backend ? Json(*model.parameters.backend) : Json(nullptr)},
-                     {"model", model_json(model, found.models[i])},
+                     {"model", model_json(model, found.models[i], found.contents[i])},
                      {"inputs", ports_json(model.inputs, found.sources, {i, 0})},
                      {"outputs", ports_json(model.outputs, found.targets, {i, 0})}});
   }

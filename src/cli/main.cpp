@@ -17,9 +17,8 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, Context& context);
 
 // In the order of the help.
-constexpr std::array<AddCommand, 2> kCommands{
-    &add_inspect,
-    &add_run,
+constexpr std::array<AddCommand, 6> kCommands{
+    &add_inspect, &add_check, &add_run, &add_bench, &add_diff, &add_fuse,
 };
 
 void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
@@ -47,7 +46,7 @@ int run(int argc, char** argv) {
       return std::string(error.what()) + "; --help says more";
     });
     app.set_version_flag("--version", "leapp " LEAPP_VERSION);
-    app.footer("leapp COMMAND --help says more. Exit code: 0 fine, 1 findings, 2 wrong usage or an unreadable file.");
+    app.footer("leapp COMMAND --help says more.\nExit code: 0 fine, 1 findings, 2 wrong usage or an unreadable file.");
     for (const AddCommand add : kCommands) add(app, context);
     read_arguments(app, context, argc, argv);
   } catch (const std::bad_alloc&) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/spec_json.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <variant>
