@@ -205,4 +205,12 @@ Result<ModelView> read_model(Encoded model) {
   }
 }
 
+Result<ValueInfoView> read_value_info(Encoded value_info) {
+  try {
+    return read_value_info(view_of(value_info));
+  } catch (const protozero::exception& error) {
+    return data_loss(fmt::format("not a value of an ONNX model: {}", error.what()));
+  }
+}
+
 }  // namespace leapp::onnx

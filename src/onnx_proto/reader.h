@@ -62,4 +62,7 @@ struct ModelView {
 /// graph or has two.
 Result<ModelView> read_model(Encoded model);
 
+/// What one of a graph's value_infos says.
+Result<ValueInfoView> read_value_info(Encoded value_info);
+
 }  // namespace leapp::onnx

@@ -38,7 +38,7 @@ LAYERS: dict[str, Layer] = {
     "emit": Layer(("base", "graph"), ("fmt",)),
     "emit/torchscript": Layer(("base", "graph", "torch_types", "emit"), ("fmt", "torch")),
     "emit/onnx": Layer(("base", "graph", "emit", "onnx_proto"), ("fmt",)),
-    "draw": Layer(("base", "bundle"), ("fmt", "graphviz")),
+    "draw": Layer(("base", "bundle"), ("fmt", "graphviz", "json")),
     "engine": Layer(("base", "bundle"), ("fmt",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
