@@ -23,6 +23,7 @@
 #include "exporter/foreign.h"
 #include "exporter/given_models.h"
 #include "exporter/onnx_metadata.h"
+#include "exporter/picture.h"
 #include "exporter/prepare.h"
 #include "exporter/validate.h"
 #include "leapp/bundle/reader.h"
@@ -308,7 +309,7 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
   spec.pipeline.configs = configs_of(options.graph_configs);
   LEAPP_RETURN_IF_ERROR(write_bundle(nodes, spec, session, is_dry_run(session, options)));
   report.nodes = validate(nodes, spec, session, options, log);
-  if (options.visualize) log.info("visualize: this version draws no picture yet");
+  if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, session.folder(), session.name()}, log);
   log_statistics(spec, log);
   const Status outcome = verdict(report.nodes, log);
   if (options.strict) report.validation = outcome;

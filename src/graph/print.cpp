@@ -123,6 +123,8 @@ void print_node(const Node& node, std::string& text) {
 
 }  // namespace
 
+std::string print(const Attribute& argument) { return std::visit(AttributePrinter(), argument); }
+
 std::string print(const Graph& graph, const PrintOptions& options) {
   std::string text = "graph ";
   if (!graph.name().empty()) text += quote_if_needed(graph.name());

@@ -38,6 +38,9 @@ struct PrintOptions {
 /// parse(print(graph)) is the same graph, down to the bits of its constants.
 [[nodiscard]] std::string print(const Graph& graph, const PrintOptions& options = {});
 
+/// One argument of an operator, as print writes it.
+[[nodiscard]] std::string print(const Attribute& argument);
+
 /// Any bytes end in a graph or in an error that names the line. What comes out is well formed as text (names are known
 /// and unique, sizes fit); verify() tells whether it is a legal graph.
 [[nodiscard]] Result<Graph> parse(std::string_view text);

@@ -31,26 +31,26 @@ constexpr protozero::pbf_tag_type number(Field field) {
   return static_cast<protozero::pbf_tag_type>(field);
 }
 
-// Every field that can lead to a tensor. Numbers without a name are of messages that nobody here writes.
+// Every field that can lead to a tensor.
 constexpr std::array<Step, 18> kSteps{{
     {Kind::kModel, number(ModelField::kGraph), Kind::kGraph},
-    {Kind::kModel, 20, Kind::kTraining},
-    {Kind::kModel, 25, Kind::kFunction},
-    {Kind::kTraining, 1, Kind::kGraph},
-    {Kind::kTraining, 2, Kind::kGraph},
-    {Kind::kFunction, 7, Kind::kNode},
-    {Kind::kFunction, 11, Kind::kAttribute},
+    {Kind::kModel, number(ModelField::kTraining), Kind::kTraining},
+    {Kind::kModel, number(ModelField::kFunction), Kind::kFunction},
+    {Kind::kTraining, number(TrainingField::kInitialization), Kind::kGraph},
+    {Kind::kTraining, number(TrainingField::kAlgorithm), Kind::kGraph},
+    {Kind::kFunction, number(FunctionField::kNode), Kind::kNode},
+    {Kind::kFunction, number(FunctionField::kAttributeValue), Kind::kAttribute},
     {Kind::kGraph, number(GraphField::kNode), Kind::kNode},
     {Kind::kGraph, number(GraphField::kInitializer), Kind::kTensor},
-    {Kind::kGraph, 15, Kind::kSparseTensor},
+    {Kind::kGraph, number(GraphField::kSparseInitializer), Kind::kSparseTensor},
     {Kind::kNode, number(NodeField::kAttribute), Kind::kAttribute},
     {Kind::kAttribute, number(AttributeField::kTensor), Kind::kTensor},
-    {Kind::kAttribute, 6, Kind::kGraph},
-    {Kind::kAttribute, 10, Kind::kTensor},
-    {Kind::kAttribute, 11, Kind::kGraph},
-    {Kind::kAttribute, 22, Kind::kSparseTensor},
-    {Kind::kSparseTensor, 1, Kind::kTensor},
-    {Kind::kSparseTensor, 2, Kind::kTensor},
+    {Kind::kAttribute, number(AttributeField::kGraph), Kind::kGraph},
+    {Kind::kAttribute, number(AttributeField::kTensors), Kind::kTensor},
+    {Kind::kAttribute, number(AttributeField::kGraphs), Kind::kGraph},
+    {Kind::kAttribute, number(AttributeField::kSparseTensor), Kind::kSparseTensor},
+    {Kind::kSparseTensor, number(SparseTensorField::kValues), Kind::kTensor},
+    {Kind::kSparseTensor, number(SparseTensorField::kIndices), Kind::kTensor},
 }};
 
 bool is_message(const protozero::pbf_reader& message) {

@@ -15,23 +15,9 @@ namespace {
 template <typename Field>
 using Builder = protozero::pbf_builder<Field>;
 
-/// The tag and length that stand before a nested message or a block of bytes.
 template <typename Field>
 std::string header(Field field, std::size_t length) {
-  std::string text;
-  constexpr std::uint32_t kLengthDelimited = 2;
-  const auto tag = (static_cast<std::uint32_t>(field) << 3U) | kLengthDelimited;
-  protozero::write_varint(std::back_inserter(text), tag);
-  protozero::write_varint(std::back_inserter(text), length);
-  return text;
-}
-
-std::string write_pair(const std::string& key, const std::string& value) {
-  std::string text;
-  Builder<StringPairField> message(text);
-  message.add_string(StringPairField::kKey, key);
-  message.add_string(StringPairField::kValue, value);
-  return text;
+  return field_header(static_cast<std::uint32_t>(field), length);
 }
 
 Pieces write_tensor(const Tensor& tensor) {
@@ -95,6 +81,42 @@ std::string write_attribute(const Attribute& attribute) {
   return text;
 }
 
+Pieces write_graph(const Graph& graph) {
+  std::string text;
+  Builder<GraphField> message(text);
+  for (const Node& node : graph.nodes) message.add_message(GraphField::kNode, write_node(node));
+  message.add_string(GraphField::kName, graph.name);
+  for (const ValueInfo& info : graph.inputs) message.add_message(GraphField::kInput, write_value_info(info));
+  for (const ValueInfo& info : graph.outputs) message.add_message(GraphField::kOutput, write_value_info(info));
+  for (const ValueInfo& info : graph.value_infos) message.add_message(GraphField::kValueInfo, write_value_info(info));
+  Pieces pieces;
+  pieces.append(std::move(text));
+  for (const Tensor& tensor : graph.initializers) {
+    Pieces content = write_tensor(tensor);
+    pieces.append(header(GraphField::kInitializer, content.size()));
+    pieces.append(std::move(content));
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::string write_pair(const std::string& key, const std::string& value) {
+  std::string text;
+  Builder<StringPairField> message(text);
+  message.add_string(StringPairField::kKey, key);
+  message.add_string(StringPairField::kValue, value);
+  return text;
+}
+
+std::string write_opset(const OperatorSet& opset) {
+  std::string text;
+  Builder<OperatorSetField> message(text);
+  message.add_string(OperatorSetField::kDomain, opset.domain);
+  message.add_int64(OperatorSetField::kVersion, opset.version);
+  return text;
+}
+
 std::string write_node(const Node& node) {
   std::string text;
   Builder<NodeField> message(text);
@@ -131,54 +153,6 @@ std::string write_value_info(const ValueInfo& info) {
   return text;
 }
 
-Pieces write_graph(const Graph& graph) {
-  std::string text;
-  Builder<GraphField> message(text);
-  for (const Node& node : graph.nodes) message.add_message(GraphField::kNode, write_node(node));
-  message.add_string(GraphField::kName, graph.name);
-  for (const ValueInfo& info : graph.inputs) message.add_message(GraphField::kInput, write_value_info(info));
-  for (const ValueInfo& info : graph.outputs) message.add_message(GraphField::kOutput, write_value_info(info));
-  for (const ValueInfo& info : graph.value_infos) message.add_message(GraphField::kValueInfo, write_value_info(info));
-  Pieces pieces;
-  pieces.append(std::move(text));
-  for (const Tensor& tensor : graph.initializers) {
-    Pieces content = write_tensor(tensor);
-    pieces.append(header(GraphField::kInitializer, content.size()));
-    pieces.append(std::move(content));
-  }
-  return pieces;
-}
-
-}  // namespace
-
-void Pieces::append(std::string bytes) {
-  if (bytes.empty()) return;
-  auto block = std::make_shared<const std::string>(std::move(bytes));
-  const auto view = std::as_bytes(std::span(*block));
-  append(Bytes{std::move(block), view});
-}
-
-void Pieces::append(Bytes bytes) {
-  if (bytes.view.empty()) return;
-  size_ += bytes.view.size();
-  pieces_.push_back(std::move(bytes));
-}
-
-void Pieces::append(Pieces pieces) {
-  for (Bytes& piece : pieces.pieces_) append(std::move(piece));
-}
-
-void Pieces::append_zeros(std::size_t count) { append(std::string(count, '\0')); }
-
-std::string Pieces::text() const {
-  std::string text;
-  text.reserve(size_);
-  for (const Bytes& piece : pieces_) {
-    text.append(reinterpret_cast<const char*>(piece.view.data()), piece.view.size());
-  }
-  return text;
-}
-
 Pieces write_model(const Model& model) {
   std::string text;
   Builder<ModelField> message(text);
@@ -187,11 +161,7 @@ Pieces write_model(const Model& model) {
   message.add_string(ModelField::kProducerVersion, model.producer_version);
   if (!model.doc_string.empty()) message.add_string(ModelField::kDocString, model.doc_string);
   for (const OperatorSet& opset : model.opset_imports) {
-    std::string item;
-    Builder<OperatorSetField> opset_message(item);
-    opset_message.add_string(OperatorSetField::kDomain, opset.domain);
-    opset_message.add_int64(OperatorSetField::kVersion, opset.version);
-    message.add_message(ModelField::kOpsetImport, item);
+    message.add_message(ModelField::kOpsetImport, write_opset(opset));
   }
   for (const auto& [key, value] : model.metadata_props) {
     message.add_message(ModelField::kMetadataProps, write_pair(key, value));

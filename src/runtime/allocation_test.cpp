@@ -102,18 +102,24 @@ class CountingEngine final : public engine::Engine {
   std::unique_ptr<engine::Engine> engine_;
 };
 
-TEST(Allocations, AStepMakesNoneOfOurs) {
+/// As one model, and as three.
+class Allocations : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Allocations, AStepMakesNoneOfOurs) {
   if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
   constexpr int kSteps = 10'000;
   TestBundle bundle("allocations");
   TestBundle::make_recurrent(bundle);
-  const LoadOptions options = test_options();
+  LoadOptions options = test_options();
+  options.fuse = GetParam();
+  ours = engines = 0;
   auto pipeline =
       PipelineAccess::load(bundle.write(), options, [&](const std::string&) -> Result<std::unique_ptr<engine::Engine>> {
         LEAPP_ASSIGN_OR_RETURN(auto engine, engine::open_onnxruntime(options.engine));
         return std::unique_ptr<engine::Engine>(std::make_unique<CountingEngine>(std::move(engine)));
       });
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+  EXPECT_EQ(pipeline.value().fusion().ok(), GetParam()) << pipeline.value().fusion().message();
   const auto x = pipeline.value().input<float>("pre/x").value();
   bool failed = false;
   whose = Whose::kOurs;
@@ -126,10 +132,13 @@ TEST(Allocations, AStepMakesNoneOfOurs) {
   EXPECT_FALSE(failed);
   EXPECT_EQ(ours.load(), 0);
   RecordProperty("engine_allocations_per_step", std::to_string(static_cast<double>(engines.load()) / kSteps));
-  std::printf("ONNX Runtime: %.1f allocations per step of three models\n",
-              static_cast<double>(engines.load()) / kSteps);
+  std::printf("ONNX Runtime: %.1f allocations per step of three nodes, %s\n",
+              static_cast<double>(engines.load()) / kSteps, GetParam() ? "fused" : "a model each");
   EXPECT_GT(engines.load(), 0);  // the counting itself works
 }
+
+INSTANTIATE_TEST_SUITE_P(All, Allocations, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Fused" : "Separate"; });
 
 // Pages that the process holds.
 long resident() {
@@ -140,7 +149,7 @@ long resident() {
   return pages;
 }
 
-TEST(Allocations, LoadingAndDroppingLeavesNothingBehind) {
+TEST(Memory, LoadingAndDroppingLeavesNothingBehind) {
   if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
   TestBundle bundle("dropped");
   TestBundle::make_recurrent(bundle);

@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
+#include "runtime/fuse.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
 
@@ -29,25 +34,93 @@ fs::path yaml_of(const fs::path& bundle) {
   return folder / (folder.filename().string() + ".yaml");
 }
 
-Status in_file(const fs::path& yaml, const Status& status) {
-  return {status.code(), fmt::format("{}: {}", yaml.string(), status.message())};
+void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
+  for (const std::size_t node : wiring.order) {
+    for (std::size_t port = 0; port < spec.models[node].outputs.size(); ++port) {
+      const bundle::PortIndex at{node, port};
+      if (std::find(wiring.outputs.begin(), wiring.outputs.end(), at) == wiring.outputs.end()) {
+        wiring.outputs.push_back(at);
+      }
+    }
+  }
 }
 
-/// What stays the same while one bundle is loaded.
-struct Loading {
-  fs::path folder;
-  bundle::FileOptions files;
-  const EngineOpener& open;
+}  // namespace
+
+/// Makes the inside of a pipeline from a bundle that was read and checked, in either of two ways.
+class PipelineAccess::Loader {
+ public:
+  using Impl = Pipeline::Impl;
+
+  Loader(fs::path yaml, const LoadOptions& options, EngineOpener open)
+      : yaml_(std::move(yaml)),
+        fuse_(options.fuse),
+        all_outputs_(options.all_outputs),
+        options_{options.allow_outside, options.verify_checksums},
+        open_(std::move(open)) {}
+
+  Status read() {
+    LEAPP_ASSIGN_OR_RETURN(spec_, bundle::read_bundle(yaml_));
+    auto wiring = bundle::check_wiring(spec_);
+    if (!wiring.ok()) return at(wiring.status());
+    wiring_ = std::move(wiring).value();
+    if (all_outputs_) add_all_outputs(spec_, wiring_);
+    files_.resize(spec_.models.size());
+    return at(bundle::join_problems(bundle::find_model_problems(spec_)));
+  }
+
+  /// One model for all nodes when that is possible, else one for each.
+  static Result<std::unique_ptr<Impl>> load(const std::shared_ptr<Loader>& self) {
+    auto fused = self->fused();
+    if (fused.ok()) {
+      fused.value()->separate = [self] { return self->separate(); };
+      return fused;
+    }
+    auto separate = self->separate();
+    if (separate.ok()) separate.value()->fusion = fused.status();
+    return separate;
+  }
+
+  [[nodiscard]] Status at(const Status& status) const {
+    return status.ok() ? status : Status(status.code(), fmt::format("{}: {}", yaml_.string(), status.message()));
+  }
+
+ private:
+  Result<std::unique_ptr<Impl>> separate();
+  Result<std::unique_ptr<Impl>> fused();
+  [[nodiscard]] Status may_fuse() const;
+  Result<std::unique_ptr<Impl>> make(const bundle::BundleSpec& runs, const bundle::Wiring& wiring) const;
+  Result<const bundle::ModelFile*> file(std::size_t node);
+  Result<bool> check_external_data(const bundle::Model& model, const bundle::ModelFile& file) const;
+  Result<std::unique_ptr<engine::Model>> load_model(std::size_t node, Impl& impl);
+  Result<engine::Engine*> engine(const std::string& backend, Impl& impl) const;
+
+  fs::path yaml_;
+  bool fuse_;
+  bool all_outputs_;
+  bundle::FileOptions options_;
+  EngineOpener open_;
+  bundle::BundleSpec spec_;
+  bundle::Wiring wiring_;
+  std::vector<std::optional<bundle::ModelFile>> files_;  ///< what was read and is not yet loaded
 };
 
+Result<const bundle::ModelFile*> PipelineAccess::Loader::file(std::size_t node) {
+  if (!files_[node]) {
+    LEAPP_ASSIGN_OR_RETURN(files_[node], bundle::read_model(yaml_.parent_path(), spec_.models[node], options_));
+  }
+  return &*files_[node];
+}
+
 // Weights beside an ONNX model are read by the engine itself: look first where it would look. True: there are some.
-Result<bool> check_external_data(const Loading& loading, const bundle::Model& model, const bundle::ModelFile& file) {
+Result<bool> PipelineAccess::Loader::check_external_data(const bundle::Model& model,
+                                                         const bundle::ModelFile& file) const {
   if (model.parameters.backend != "onnx") return false;
   const std::string place = fmt::format("models.{} ({}): ", model.name, file.path.filename().string());
   auto names = onnx::external_data_files(file.bytes);
   if (!names.ok()) return Status(names.status().code(), place + names.status().message());
   for (const std::string& name : names.value()) {
-    const auto path = bundle::locate_file(loading.folder, (file.path.parent_path() / name).string(), loading.files);
+    const auto path = bundle::locate_file(yaml_.parent_path(), (file.path.parent_path() / name).string(), options_);
     if (!path.ok()) return Status(path.status().code(), place + "external data: " + path.status().message());
     if (loading.files.verify_checksums) {
       LEAPP_RETURN_IF_ERROR(bundle::check_external_data(model, name, path.value()));
@@ -56,63 +129,101 @@ Result<bool> check_external_data(const Loading& loading, const bundle::Model& mo
   return !names.value().empty();
 }
 
-Result<std::unique_ptr<engine::Model>> load_model(const Loading& loading, const bundle::Model& model,
-                                                  std::map<std::string, std::unique_ptr<engine::Engine>>& engines) {
-  LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile file, bundle::read_model(loading.folder, model, loading.files));
-  LEAPP_ASSIGN_OR_RETURN(const bool external, check_external_data(loading, model, file));
-  const std::string& backend = *model.parameters.backend;
-  std::unique_ptr<engine::Engine>& engine = engines[backend];
+Result<engine::Engine*> PipelineAccess::Loader::engine(const std::string& backend, Impl& impl) const {
+  std::unique_ptr<engine::Engine>& engine = impl.engines[backend];
   if (!engine) {
-    auto opened = loading.open(backend);
-    if (!opened.ok()) {
-      return Status(opened.status().code(), fmt::format("node {}: {}", model.name, opened.status().message()));
-    }
-    engine = std::move(opened).value();
+    LEAPP_ASSIGN_OR_RETURN(engine, open_(backend));
   }
-  return engine->load({.name = fmt::format("models.{} ({})", model.name, file.path.filename().string()),
-                       .path = file.path,
-                       .bytes = external ? std::span<const std::byte>() : file.bytes});
+  return engine.get();
 }
 
-}  // namespace
-
-Result<Pipeline> PipelineAccess::load(const fs::path& bundle, const LoadOptions& options, const EngineOpener& open) {
-  const fs::path yaml = yaml_of(bundle);
-  const Loading loading{yaml.parent_path(), {options.allow_outside, options.verify_checksums}, open};
-  LEAPP_ASSIGN_OR_RETURN(bundle::BundleSpec spec, bundle::read_bundle(yaml));
-  auto wiring = bundle::check_wiring(spec);
-  if (!wiring.ok()) return in_file(yaml, wiring.status());
-  const Status models = bundle::join_problems(bundle::find_model_problems(spec));
-  if (!models.ok()) return in_file(yaml, models);
-
-  Plan plan = make_plan(spec, wiring.value());
-  auto initial_values = read_initial_values(loading.folder, spec, plan, loading.files);
-  if (!initial_values.ok()) return in_file(yaml, initial_values.status());
-  auto buffers = Buffers::allocate(plan.buffers);
-  if (!buffers.ok()) return in_file(yaml, buffers.status());
-  auto impl = std::make_unique<Pipeline::Impl>(std::move(buffers).value());
-  for (const NodePlan& node : plan.nodes) {
-    auto model = load_model(loading, spec.models[node.model], impl->engines);
-    if (!model.ok()) return in_file(yaml, model.status());
-    impl->nodes.push_back({std::move(model).value(), {}});
+Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::size_t node, Impl& impl) {
+  const bundle::Model& model = spec_.models[node];
+  LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile* read, file(node));
+  LEAPP_ASSIGN_OR_RETURN(const bool external, check_external_data(model, *read));
+  auto opened = engine(*model.parameters.backend, impl);
+  if (!opened.ok()) {
+    return Status(opened.status().code(), fmt::format("node {}: {}", model.name, opened.status().message()));
   }
-  impl->initial_values = std::move(initial_values).value();
+  auto loaded = opened.value()->load({.name = fmt::format("models.{} ({})", model.name, read->path.filename().string()),
+                                      .path = read->path,
+                                      .bytes = external ? std::span<const std::byte>() : read->bytes});
+  files_[node].reset();
+  return loaded;
+}
+
+Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundle::BundleSpec& runs,
+                                                                     const bundle::Wiring& wiring) const {
+  Plan plan = make_plan(runs, wiring);
+  LEAPP_ASSIGN_OR_RETURN(InitialValues values, read_initial_values(yaml_.parent_path(), spec_, plan, options_));
+  LEAPP_ASSIGN_OR_RETURN(Buffers buffers, Buffers::allocate(plan.buffers));
+  auto impl = std::make_unique<Impl>(std::move(buffers));
+  impl->initial_values = std::move(values);
   impl->input_names = names_of(plan.inputs);
   impl->output_names = names_of(plan.outputs);
   impl->state_names = names_of(plan.states);
-  impl->spec = std::move(spec);
+  impl->spec = spec_;
+  impl->models = runs.models;
   impl->plan = std::move(plan);
-  Pipeline pipeline(std::move(impl));
-  if (options.prepare) {
-    const Status prepared = pipeline.prepare();
-    if (!prepared.ok()) return in_file(yaml, prepared);
+  return impl;
+}
+
+Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::separate() {
+  auto impl = make(spec_, wiring_);
+  if (!impl.ok()) return at(impl.status());
+  for (const NodePlan& node : impl.value()->plan.nodes) {
+    auto model = load_model(node.model, *impl.value());
+    if (!model.ok()) return at(model.status());
+    impl.value()->nodes.push_back({std::move(model).value(), {}});
   }
+  return impl;
+}
+
+Status PipelineAccess::Loader::may_fuse() const {
+  if (!fuse_) return failed_precondition("the option fuse is off");
+  if (spec_.models.size() < 2) return failed_precondition("there is only one node");
+  for (const bundle::Model& model : spec_.models) {
+    if (model.parameters.backend != "onnx") {
+      return failed_precondition(fmt::format("node {}: expected an ONNX model, found {}", model.name,
+                                             quote(model.parameters.backend.value_or("none"))));
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
+  LEAPP_RETURN_IF_ERROR(may_fuse());
+  FuseRequest request{.spec = spec_, .wiring = wiring_, .models = {}};
+  for (std::size_t node = 0; node < spec_.models.size(); ++node) {
+    LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile* read, file(node));
+    request.models.emplace_back(read->bytes);
+  }
+  LEAPP_ASSIGN_OR_RETURN(const std::string bytes, fuse_models(request));
+  // ONNX Runtime is about to make copies of its own.
+  files_.assign(files_.size(), std::nullopt);
+  FusedPipeline fused = fuse_wiring(spec_, wiring_, whole_name);
+  bundle::BundleSpec runs;
+  runs.models.push_back(std::move(fused.model));
+  LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, make(runs, fused.wiring));
+  LEAPP_ASSIGN_OR_RETURN(engine::Engine * engine, this->engine("onnx", *impl));
+  LEAPP_ASSIGN_OR_RETURN(
+      auto model, engine->load({.name = "the fused model", .path = yaml_, .bytes = std::as_bytes(std::span(bytes))}));
+  impl->nodes.push_back({std::move(model), {}});
+  return impl;
+}
+
+Result<Pipeline> PipelineAccess::load(const fs::path& bundle, const LoadOptions& options, EngineOpener open) {
+  const auto loader = std::make_shared<Loader>(yaml_of(bundle), options, std::move(open));
+  LEAPP_RETURN_IF_ERROR(loader->read());
+  LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Pipeline::Impl> impl, Loader::load(loader));
+  Pipeline pipeline(std::move(impl));
+  if (options.prepare) LEAPP_RETURN_IF_ERROR(loader->at(pipeline.prepare()));
   return pipeline;
 }
 
 Result<Pipeline> Pipeline::load(const fs::path& bundle, const LoadOptions& options) {
-  return PipelineAccess::load(bundle, options,
-                              [&](const std::string& backend) { return open_engine(backend, options.engine); });
+  return PipelineAccess::load(
+      bundle, options, [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); });
 }
 
 }  // namespace leapp::runtime

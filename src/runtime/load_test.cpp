@@ -4,6 +4,9 @@
 // Bundles that must not load, and what is said about each.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -47,6 +50,30 @@ std::vector<Case> broken_specs() {
          b.spec.models[2].inputs[0].shape = {1, 5};
        },
        untouched, "pipeline.data_flow[policy/y]: post/x is float32[1,5], policy/y is float32[1,4]"},
+      {"edge's rank", [](TestBundle& b) { b.spec.models[2].inputs[0].shape = {4}; }, untouched,
+       "pipeline.data_flow[policy/y]: post/x is float32[4], policy/y is float32[1,4]"},
+      {"edge's dtype", [](TestBundle& b) { b.spec.models[2].inputs[0].dtype = DType::kFloat64; }, untouched,
+       "pipeline.data_flow[policy/y]: post/x is float64[1,4], policy/y is float32[1,4]"},
+      {"feedback edge",
+       [](TestBundle& b) {
+         b.spec.models[1].inputs[1].shape = {4, 1};
+       },
+       untouched, "pipeline.feedback_flow[policy/h_out]: policy/h_in is float32[4,1], policy/h_out is float32[1,4]"},
+      {"two sources",
+       [](TestBundle& b) {
+         b.spec.pipeline.inputs.push_back({"policy", {"x"}});
+       },
+       untouched, "policy/x"},
+      {"no source", [](TestBundle& b) { b.spec.pipeline.inputs.clear(); }, untouched, "pre/x"},
+      {"port's dtype and model", [](TestBundle& b) { b.spec.models[0].inputs[0].dtype = DType::kFloat64; }, untouched,
+       "node pre: cannot bind models.pre (pre.onnx): input \"x\": the bundle says float64[1,4], the model "
+       "float32[1,4]"},
+      {"port the model lacks",
+       [](TestBundle& b) {
+         b.spec.models[2].outputs[0].name = "z";
+         b.spec.pipeline.outputs[0].second = {"z"};
+       },
+       untouched, "node post: cannot bind models.post (post.onnx): the model has no output \"z\"; it has y"},
       {"unrouted", [](TestBundle& b) { b.spec.pipeline.outputs.clear(); }, untouched, "the output post/y goes nowhere"},
       {"unknown port", [](TestBundle& b) { b.spec.pipeline.inputs[0].second = {"q"}; }, untouched,
        "pipeline.inputs[pre]: node \"pre\" has no input \"pre/q\""},
@@ -67,6 +94,11 @@ std::vector<Case> broken_specs() {
        "policy/h_in: expected float32[1,4], found float32[4]"},
       {"checksum", [](TestBundle& b) { b.spec.models[0].parameters.sha256sum->front() ^= 1; }, untouched,
        "models.pre.parameters.sha256sum: expected"},
+      {"md5", [](TestBundle& b) { b.spec.models[0].parameters.md5sum->front() ^= 1; }, untouched,
+       "models.pre.parameters.md5sum: expected"},
+      {"outside by dots", [](TestBundle& b) { b.spec.models[0].parameters.model_path = "../pre.onnx"; },
+       [](const TestBundle& b) { fs::copy_file(b.folder() / "pre.onnx", b.folder() / "../pre.onnx"); },
+       "models.pre.parameters.model_path: \"../pre.onnx\" leads out of the bundle's folder"},
       {"too much",
        [](TestBundle& b) {
          b.spec.models[0].inputs[0].shape = {1 << 30};
@@ -103,6 +135,24 @@ std::vector<Case> broken_files() {
          fs::create_symlink(fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx", b.folder() / "pre.onnx");
        },
        "models.pre.parameters.model_path: \"pre.onnx\" leads out of the bundle's folder"},
+      {"symlink in the way", nothing,
+       [](const TestBundle& b) {
+         fs::rename(b.folder() / "bundle_initial_values.safetensors", b.folder() / "../state.safetensors");
+         fs::create_symlink("../state.safetensors", b.folder() / "bundle_initial_values.safetensors");
+       },
+       "pipeline.initial_values: \"bundle_initial_values.safetensors\" leads out of the bundle's folder"},
+      {"a folder for a model", nothing,
+       [](const TestBundle& b) {
+         fs::remove(b.folder() / "pre.onnx");
+         fs::create_directory(b.folder() / "pre.onnx");
+       },
+       "models.pre.parameters.model_path: "},
+      {"model of nothing",
+       [](TestBundle& b) { b.spec.models[0].parameters.sha256sum = b.spec.models[0].parameters.md5sum = std::nullopt; },
+       [](const TestBundle& b) { b.write_file("pre.onnx", ""); }, "models.pre (pre.onnx)"},
+      {"model with another's bytes",
+       [](TestBundle& b) { b.spec.models[0].parameters.sha256sum = b.spec.models[0].parameters.md5sum = std::nullopt; },
+       [](const TestBundle& b) { b.write_file("pre.onnx", "\x08\x08"); }, "cannot load models.pre (pre.onnx)"},
       {"path outside",
        [](TestBundle& b) {
          b.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx").string();
@@ -111,12 +161,112 @@ std::vector<Case> broken_files() {
   };
 }
 
+// Steps a pipeline that nothing happened to beside one that was there while something went wrong.
+class Witness {
+ public:
+  Witness() {
+    TestBundle::make_recurrent(bundle_);
+    bundle_.write();
+    for (int i = 0; i < 2; ++i) pipelines_.push_back(Pipeline::load(bundle_.yaml(), test_options()).value());
+  }
+
+  Pipeline& pipeline() { return pipelines_[0]; }
+
+  void expect_untouched(const char* after) {
+    for (Pipeline& pipeline : pipelines_) {
+      pipeline.input<float>("pre/x").value()[0] = static_cast<float>(++steps_ / 2);
+      ASSERT_EQ(pipeline.step(), StepResult::kOk) << after;
+    }
+    const auto touched = pipelines_[0].output<float>("post/y").value();
+    const auto left_alone = pipelines_[1].output<float>("post/y").value();
+    ASSERT_TRUE(std::equal(touched.begin(), touched.end(), left_alone.begin())) << after;
+  }
+
+ private:
+  TestBundle bundle_{"witness"};
+  std::vector<Pipeline> pipelines_;
+  int steps_ = 1;
+};
+
+TEST(BadValues, LeaveInputsAndStateAlone) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  Witness witness;
+  Pipeline& pipeline = witness.pipeline();
+  std::vector<float> values(8, 9);
+  struct Bad {
+    const char* what;
+    const char* name;
+    DType dtype;
+    std::vector<std::int64_t> shape;
+    StatusCode code;
+    const char* message;
+  };
+  const std::vector<Bad> cases = {
+      {"shape",
+       "pre/x",
+       DType::kFloat32,
+       {1, 5},
+       StatusCode::kInvalidArgument,
+       "pre/x: expected float32[1,4], found float32[1,5]"},
+      {"rank",
+       "pre/x",
+       DType::kFloat32,
+       {4},
+       StatusCode::kInvalidArgument,
+       "pre/x: expected float32[1,4], found float32[4]"},
+      {"dtype",
+       "pre/x",
+       DType::kInt32,
+       {1, 4},
+       StatusCode::kWrongType,
+       "pre/x: expected float32[1,4], found int32[1,4]"},
+      {"state's shape",
+       "policy/h_in",
+       DType::kFloat32,
+       {2, 2},
+       StatusCode::kInvalidArgument,
+       "policy/h_in: expected float32[1,4], found float32[2,2]"},
+      {"state's dtype",
+       "policy/h",
+       DType::kFloat64,
+       {1, 4},
+       StatusCode::kWrongType,
+       "policy/h_in: expected float32[1,4], found float64[1,4]"},
+      {"unknown key",
+       "pre/z",
+       DType::kFloat32,
+       {1, 4},
+       StatusCode::kNotFound,
+       "there is no input \"pre/z\"; there are pre/x, policy/h_in"},
+      {"an inner input",
+       "post/x",
+       DType::kFloat32,
+       {1, 4},
+       StatusCode::kNotFound,
+       "there is no input \"post/x\"; there are pre/x, policy/h_in"},
+      {"an output",
+       "post/y",
+       DType::kFloat32,
+       {1, 4},
+       StatusCode::kNotFound,
+       "there is no input \"post/y\"; there are pre/x, policy/h_in"},
+  };
+  for (const Bad& bad : cases) {
+    const Status status = pipeline.set_input_value(bad.name, {values.data(), bad.dtype, bad.shape});
+    EXPECT_EQ(status.code(), bad.code) << bad.what;
+    EXPECT_EQ(status.message(), bad.message);
+    witness.expect_untouched(bad.what);
+  }
+}
+
 TEST(Load, SaysWhatIsWrong) {
   if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  Witness witness;
   std::vector<Case> cases = broken_specs();
   for (Case& one : broken_files()) cases.push_back(std::move(one));
   for (const Case& one : cases) {
-    TestBundle bundle("load");
+    const TestFolder around("load_around");
+    TestBundle bundle("load_around_" + std::to_string(::getpid()) + "/bundle");
     TestBundle::make_recurrent(bundle);
     one.damage(bundle);
     bundle.write();
@@ -126,6 +276,7 @@ TEST(Load, SaysWhatIsWrong) {
     EXPECT_NE(pipeline.status().message().find(one.expected), std::string::npos)
         << one.name << "\nexpected " << one.expected << "\nfound " << pipeline.status().message();
     EXPECT_NE(pipeline.status().message().find("bundle.yaml"), std::string::npos) << pipeline.status().message();
+    witness.expect_untouched(one.name);
   }
 }
 

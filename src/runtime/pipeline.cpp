@@ -33,7 +33,7 @@ const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name)
 
 engine::Binding Pipeline::Impl::binding_of(const NodePlan& node, unsigned step_parity) const {
   engine::Binding binding;
-  const bundle::Model& model = spec.models[node.model];
+  const bundle::Model& model = models[node.model];
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     const bundle::Port& port = model.inputs[i];
     binding.inputs.push_back({port.name, port.dtype, port.shape, buffers.at(node.inputs[i], step_parity)});
@@ -43,6 +43,18 @@ engine::Binding Pipeline::Impl::binding_of(const NodePlan& node, unsigned step_p
     binding.outputs.push_back({port.name, port.dtype, port.shape, buffers.at(node.outputs[i], step_parity)});
   }
   return binding;
+}
+
+// In a fused model everything has the name of its node before its own, and ONNX Runtime says at what it failed.
+std::string Pipeline::Impl::culprit(std::size_t at, const std::string& message) const {
+  const std::string& name = models[plan.nodes[at].model].name;
+  if (!name.empty()) return name;
+  std::vector<std::string> names;
+  for (const bundle::Model& model : spec.models) {
+    if (message.find("Name:'" + model.name + "/") != std::string::npos) return model.name;
+    names.push_back(model.name);
+  }
+  return join(names, " or ");
 }
 
 void Pipeline::Impl::fill_all(bool one) const {
@@ -57,14 +69,15 @@ Status Pipeline::Impl::prepare_node(std::size_t at, unsigned step_parity) {
   const NodePlan& node = plan.nodes[at];
   const engine::Binding binding = binding_of(node, step_parity);
   auto number = nodes[at].model->prepare(binding);
-  if (!number.ok()) {
+  // Without the retry for a fused model: where one node cannot take ones, another may not take zeros.
+  if (!number.ok() && !separate) {
     // Ones are no index into a small table; zeros are no divisor. One of the two is fine for almost every model.
     for (const Place& place : node.inputs) buffers.fill(place.buffer, plan.buffers[place.buffer].dtype, false);
     number = nodes[at].model->prepare(binding);
   }
   if (!number.ok()) {
     return {number.status().code(),
-            fmt::format("node {}: {}", spec.models[node.model].name, number.status().message())};
+            fmt::format("node {}: {}", culprit(at, number.status().message()), number.status().message())};
   }
   nodes[at].binding[step_parity] = number.value();
   return {};
@@ -97,7 +110,15 @@ Pipeline::~Pipeline() = default;
 
 Status Pipeline::prepare() {
   if (impl_->prepared) return {};
-  LEAPP_RETURN_IF_ERROR(impl_->prepare());
+  Status prepared = impl_->prepare();
+  if (!prepared.ok() && impl_->separate) {
+    LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Impl> other, impl_->separate());
+    other->fusion = std::move(prepared);
+    impl_ = std::move(other);
+    prepared = impl_->prepare();
+  }
+  LEAPP_RETURN_IF_ERROR(prepared);
+  impl_->separate = nullptr;
   reset();
   return {};
 }
@@ -125,8 +146,8 @@ Status Pipeline::error() const {
   if (!impl_->prepared) return failed_precondition("the pipeline is not prepared: call prepare() before step()");
   if (!impl_->failed) return {};
   const Status status = impl_->nodes[*impl_->failed].model->error();
-  const std::string& node = impl_->spec.models[impl_->plan.nodes[*impl_->failed].model].name;
-  return {status.code(), fmt::format("node {}: {}", node, status.message())};
+  return {status.code(),
+          fmt::format("node {}: {}", impl_->culprit(*impl_->failed, status.message()), status.message())};
 }
 
 void Pipeline::reset(ResetMode mode) {
@@ -145,10 +166,30 @@ const std::vector<std::string>& Pipeline::inputs() const { return impl_->input_n
 const std::vector<std::string>& Pipeline::outputs() const { return impl_->output_names; }
 const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_->state_names; }
 const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
+const Status& Pipeline::fusion() const { return impl_->fusion; }
 
 Result<TensorView> Pipeline::input(std::string_view name) {
   const EndPlan* end = find_end(impl_->plan.inputs, name);
   return end == nullptr ? unknown("input", name, impl_->input_names) : impl_->view(end->place);
+}
+
+Status Pipeline::set_input_value(std::string_view name, const TensorView& value) {
+  const EndPlan* end = find_end(impl_->plan.inputs, name);
+  if (end == nullptr) end = find_end(impl_->plan.states, name);
+  if (end == nullptr) {
+    std::vector<std::string> known = impl_->input_names;
+    known.insert(known.end(), impl_->state_names.begin(), impl_->state_names.end());
+    return unknown("input", name, known).status();
+  }
+  const TensorView ours = impl_->view(end->place);
+  const bool same = std::equal(ours.shape.begin(), ours.shape.end(), value.shape.begin(), value.shape.end());
+  if (ours.dtype != value.dtype || !same) {
+    const std::string message = fmt::format("{}: expected {}, found {}", end->name, type_text(ours.dtype, ours.shape),
+                                            type_text(value.dtype, value.shape));
+    return same ? wrong_type(message) : invalid_argument(message);
+  }
+  std::memmove(ours.data, value.data, impl_->buffers.size(end->place.buffer));
+  return {};
 }
 
 Result<TensorView> Pipeline::output(std::string_view name) const {

@@ -11,8 +11,10 @@ namespace leapp::runtime {
 
 /// For those who bring engines of their own: tests, and front ends that know more than one.
 struct PipelineAccess {
-  static Result<Pipeline> load(const std::filesystem::path& bundle, const LoadOptions& options,
-                               const EngineOpener& open);
+  static Result<Pipeline> load(const std::filesystem::path& bundle, const LoadOptions& options, EngineOpener open);
+
+ private:
+  class Loader;
 };
 
 }  // namespace leapp::runtime

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,13 +38,19 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   explicit Impl(Buffers memory) : buffers(std::move(memory)) {}
 
   Status prepare();
+  [[nodiscard]] std::string culprit(std::size_t at, const std::string& message) const;
   Status prepare_node(std::size_t at, unsigned step_parity);
   [[nodiscard]] engine::Binding binding_of(const NodePlan& node, unsigned step_parity) const;
   void fill_all(bool one) const;
   [[nodiscard]] TensorView view(Place place) const;
 
   bundle::BundleSpec spec;
+  std::vector<bundle::Model>
+      models;  ///< what Plan::nodes refers to: those of the bundle, or the one they were fused to
   Plan plan;
+  Status fusion;  ///< why there are several; ok when they were fused
+  /// The same bundle with a model for each node, for when the fused one cannot be prepared.
+  std::function<Result<std::unique_ptr<Impl>>()> separate;
   InitialValues initial_values;
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;

@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -92,6 +96,25 @@ TEST_F(PipelineTest, ResetAndSettingState) {
     for (std::size_t i = 0; i < 4; ++i) state[i] = 10;
     expect_run(pipeline, {{10, 10, 10, 10}}, 5);
     pipeline.reset();
+  }
+}
+
+TEST_F(PipelineTest, ValuesCanBeCopiedIn) {
+  TestBundle bundle("copied_in");
+  TestBundle::make_recurrent(bundle);
+  Pipeline pipeline = load(bundle);
+  const std::vector<std::int64_t> shape{1, 4};
+  std::vector<float> x{1, 2, 3, 4};
+  std::vector<float> h{10, 10, 10, 10};
+  ASSERT_TRUE(pipeline.set_input_value("pre/x", {x.data(), DType::kFloat32, shape}).ok());
+  ASSERT_EQ(pipeline.step(), StepResult::kOk);  // whatever the state was by now
+  ASSERT_TRUE(pipeline.set_input_value("policy/h", {h.data(), DType::kFloat32, shape}).ok());
+  Recurrent reference{{10, 10, 10, 10}};
+  for (int step = 0; step < 3; ++step) {  // the state for one step, the input for all
+    ASSERT_EQ(pipeline.step(), StepResult::kOk);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_FLOAT_EQ(pipeline.output<float>("post/y").value()[i], reference.step(i, x[i])) << step;
+    }
   }
 }
 
@@ -213,19 +236,31 @@ TEST_F(PipelineTest, StepBeforePrepareSaysSo) {
   expect_run(pipeline.value(), {}, 3);
 }
 
+// For as many seconds as LEAPP_THREADS_SECONDS says; otherwise a few hundred steps. Each thread also loads anew, fused
+// and not, while the others run.
 TEST_F(PipelineTest, PipelinesOfDifferentThreadsAreIndependent) {
   TestBundle bundle("threads");
   TestBundle::make_recurrent(bundle);
   const fs::path yaml = bundle.write();
+  const char* seconds = std::getenv("LEAPP_THREADS_SECONDS");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
   std::vector<std::thread> threads;
+  std::atomic<long> runs{0};
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&yaml] {
-      auto pipeline = Pipeline::load(yaml, test_options());
-      ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
-      expect_run(pipeline.value(), {}, 200);
+    threads.emplace_back([&, i] {
+      for (int run = 0; run < 2 || std::chrono::steady_clock::now() < end; ++run) {
+        LoadOptions options = test_options();
+        options.fuse = (run + i) % 2 == 0;
+        auto pipeline = Pipeline::load(yaml, options);
+        ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+        expect_run(pipeline.value(), {}, 200);
+        ++runs;
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();
+  RecordProperty("runs", std::to_string(runs));
+  if (seconds != nullptr) std::printf("%ld runs of 200 steps\n", runs.load());
 }
 
 }  // namespace

@@ -32,7 +32,12 @@ class Planner {
  private:
   const bundle::Port& input(PortIndex at) const { return spec_.models[at.node].inputs[at.port]; }
   const bundle::Port& output(PortIndex at) const { return spec_.models[at.node].outputs[at.port]; }
-  std::string input_name(PortIndex at) const { return spec_.models[at.node].name + "/" + input(at).name; }
+
+  std::string whole_name(PortIndex at, const bundle::Port& port) const {
+    const std::string& node = spec_.models[at.node].name;
+    return node.empty() ? port.name : node + "/" + port.name;
+  }
+  std::string input_name(PortIndex at) const { return whole_name(at, input(at)); }
 
   std::size_t add(const bundle::Port& port) {
     plan_.buffers.push_back({port.dtype, port.shape, false});
@@ -57,7 +62,7 @@ class Planner {
   void publish(PortIndex at) {
     const std::size_t buffer = add(output(at));
     plan_.copies.push_back({outputs_[at], buffer});
-    plan_.outputs.push_back({spec_.models[at.node].name + "/" + output(at).name, {buffer, false}});
+    plan_.outputs.push_back({whole_name(at, output(at)), {buffer, false}});
   }
 
   NodePlan node(std::size_t model) {

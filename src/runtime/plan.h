@@ -61,7 +61,8 @@ struct Plan {
   std::vector<CopyPlan> copies;  ///< at the end of a step that succeeded
 };
 
-/// REQUIRES: `wiring` is that of `spec` and has no problems.
+/// REQUIRES: `wiring` is that of `spec` and has no problems. Ports of a node without a name are called as they are:
+/// those of a fused pipeline have their whole names already.
 [[nodiscard]] Plan make_plan(const bundle::BundleSpec& spec, const bundle::Wiring& wiring);
 
 }  // namespace leapp::runtime

@@ -68,9 +68,9 @@ def every_type() -> ModelProto:
     )
 
 
-def pick() -> ModelProto:
+def pick(size: int) -> ModelProto:
     """y = table[index]: fails for an index outside the table."""
-    table = constant("table", np.arange(5, dtype=np.float32) * 10)
+    table = constant("table", np.arange(size, dtype=np.float32) * 10)
     nodes = [helper.make_node("Gather", ["table", "index"], ["y"])]
     return model(nodes, [port("index", [2], TensorProto.INT64)], [port("y", [2])], [table])
 
@@ -128,6 +128,136 @@ def mix() -> ModelProto:
     return model(nodes, inputs, [port("total", [1, 4]), port("picked", [1, 1])])
 
 
+def control() -> ModelProto:
+    """Bodies that reach for what is outside them: If and Loop inside If for x and the constants, Scan for a bias."""
+    bigger = helper.make_graph(
+        [helper.make_node("Mul", ["x", "factor"], ["branch"])], "bigger", [], [port("branch", [1, 4])]
+    )
+    count = [port("i", [], TensorProto.INT64), port("go", [], TensorProto.BOOL), port("sum", [1, 4])]
+    step = helper.make_graph(
+        [helper.make_node("Add", ["sum", "x"], ["next"]), helper.make_node("Identity", ["go"], ["still"])],
+        *("step", count, [port("still", [], TensorProto.BOOL), port("next", [1, 4])]),
+    )
+    looped = helper.make_node("Loop", ["three", "", "start"], ["looped"], body=step)
+    smaller = helper.make_graph(
+        [looped], "smaller", [], [port("looped", [1, 4])], [constant("start", np.full((1, 4), 0.125, np.float32))]
+    )
+    row = helper.make_graph(
+        [
+            helper.make_node("Add", ["before", "item"], ["biased"]),
+            helper.make_node("Mul", ["biased", "factor"], ["after"]),
+            helper.make_node("Identity", ["after"], ["kept"]),
+        ],
+        *("row", [port("before", []), port("item", [])], [port("after", []), port("kept", [])]),
+    )
+    nodes = [
+        helper.make_node("ReduceSum", ["x"], ["total"], keepdims=0),
+        helper.make_node("Greater", ["total", "zero"], ["positive"]),
+        helper.make_node("If", ["positive"], ["chosen"], then_branch=bigger, else_branch=smaller),
+        helper.make_node("Reshape", ["chosen", "flat"], ["items"]),
+        helper.make_node("Scan", ["zero", "items"], ["last", "all"], body=row, num_scan_inputs=1),
+        helper.make_node("Add", ["h_in", "last"], ["h_out"]),
+        helper.make_node("Reshape", ["all", "shape"], ["rows"]),
+        helper.make_node("Add", ["rows", "h_out"], ["y"]),
+    ]
+    constants = [
+        constant("factor", np.float32(0.75)),
+        constant("zero", np.float32(0)),
+        constant("three", np.int64(3)),
+        constant("flat", np.array([4], np.int64)),
+        constant("shape", np.array([1, 4], np.int64)),
+    ]
+    ports = [port("x", [1, 4]), port("h_in", [1, 4])]
+    return model(nodes, ports, [port("y", [1, 4]), port("h_out", [1, 4])], constants)
+
+
+def functions(offset: float) -> ModelProto:
+    """A function that calls another; models with another offset have the same names and another meaning."""
+    value = numpy_helper.from_array(np.float32(offset), "value")
+    opset = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    inner = helper.make_function(
+        *("local", "shift", ["a"], ["b"]),
+        [helper.make_node("Constant", [], ["c"], value=value), helper.make_node("Add", ["a", "c"], ["b"])],
+        opset,
+    )
+    outer = helper.make_function(
+        *("local", "shift_twice", ["a"], ["b"]),
+        [
+            helper.make_node("shift", ["a"], ["c"], domain="local"),
+            helper.make_node("shift", ["c"], ["b"], domain="local"),
+        ],
+        opset,
+    )
+    nodes = [helper.make_node("shift_twice", ["x"], ["y"], domain="local", name="call")]
+    graph = helper.make_graph(nodes, "test", [port("x", [1, 4])], [port("y", [1, 4])])
+    made = helper.make_model(graph, opset_imports=opset, ir_version=9, functions=[inner, outer])
+    made.metadata_props.add(key="offset", value=str(offset))
+    checker.check_model(made)
+    return made
+
+
+def sparse() -> ModelProto:
+    """y = x + weights, which are 0 2 0 3 and stored as two of them."""
+    made = model(
+        [helper.make_node("Add", ["x", "weights"], ["y"], name="add")],
+        [port("x", [1, 4])],
+        [port("y", [1, 4])],
+        [constant("weights", np.array([0, 2, 0, 3], np.float32))],
+    )
+    made.graph.ClearField("initializer")
+    made.graph.sparse_initializer.append(
+        helper.make_sparse_tensor(
+            constant("weights", np.array([2, 3], np.float32)), constant("places", np.array([1, 3], np.int64)), [4]
+        )
+    )
+    return made
+
+
+def listed(ir_version: int) -> ModelProto:
+    """Constants that are inputs too, as they had to be before version 4; from then on the caller may replace them."""
+    nodes = [helper.make_node("Mul", ["x", "scale"], ["y"])]
+    inputs = [port("scale", [1, 4]), port("x", [1, 4])]
+    scale = constant("scale", np.full((1, 4), 1.5, np.float32))
+    graph = helper.make_graph(nodes, "test", inputs, [port("y", [1, 4])], [scale])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=ir_version)
+
+
+def through() -> ModelProto:
+    """An input that is an output, a constant that is an output, and y = x."""
+    nodes = [helper.make_node("Mul", ["x", "one"], ["y"])]
+    outputs = [port("x", [1, 4]), port("limits", [2]), port("y", [1, 4])]
+    constants = [constant("one", np.float32(1)), constant("limits", np.array([-1, 1], np.float32))]
+    return model(nodes, [port("x", [1, 4])], outputs, constants)
+
+
+def limit() -> ModelProto:
+    """y = x within limits that are an input."""
+    nodes = [
+        helper.make_node("Split", ["limits"], ["low", "high"], num_outputs=2),
+        helper.make_node("Max", ["x", "low"], ["raised"]),
+        helper.make_node("Min", ["raised", "high"], ["y"]),
+    ]
+    return model(nodes, [port("x", [1, 4]), port("limits", [2])], [port("y", [1, 4])])
+
+
+def symbols(rows: int) -> ModelProto:
+    """Extents with the same name as in other models, and another value."""
+    nodes = [
+        helper.make_node("Concat", ["x"] * rows, ["tall"], axis=0),
+        helper.make_node("ReduceSum", ["tall", "axis"], ["y"], keepdims=1),
+    ]
+    made = model(nodes, [port("x", ["n", 4])], [port("y", ["n", 4])], [constant("axis", np.array([0], np.int64))])
+    made.graph.value_info.append(port("tall", ["m", 4]))
+    return made
+
+
+def older() -> ModelProto:
+    """Like affine, from an earlier operator set."""
+    made = affine(2, 1)
+    made.opset_import[0].version = 17
+    return made
+
+
 def external(location: str) -> ModelProto:
     """y = x + weights, which are the 16 bytes in another file."""
     nodes = [helper.make_node("Add", ["x", "weights"], ["y"])]
@@ -148,13 +278,25 @@ def main() -> None:
         "affine": affine(2, 1),
         "halve": affine(0.5, 0),
         "every_type": every_type(),
-        "pick": pick(),
+        "pick": pick(5),
+        "pick_first": pick(1),
         "dynamic": dynamic(),
         "divide": divide(),
         "no_tensor": no_tensor(),
         "warns": warns(),
         "filter": filter_step(),
         "mix": mix(),
+        "control": control(),
+        "functions_2": functions(2),
+        "functions_3": functions(3),
+        "sparse": sparse(),
+        "listed": listed(3),
+        "replaceable": listed(8),
+        "through": through(),
+        "limit": limit(),
+        "symbols_2": symbols(2),
+        "symbols_3": symbols(3),
+        "older": older(),
         "external": external("weights.data"),
         "external_outside": external("../weights.data"),
     }

@@ -38,11 +38,11 @@ LAYERS: dict[str, Layer] = {
     "emit": Layer(("base", "graph"), ("fmt",)),
     "emit/torchscript": Layer(("base", "graph", "torch_types", "emit"), ("fmt", "torch")),
     "emit/onnx": Layer(("base", "graph", "emit", "onnx_proto"), ("fmt",)),
-    "draw": Layer(("base", "bundle"), ("fmt", "graphviz")),
+    "draw": Layer(("base", "bundle"), ("fmt", "graphviz", "json")),
     "engine": Layer(("base", "bundle"), ("fmt",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
-    "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto"), ("fmt",)),
+    "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (
@@ -51,7 +51,9 @@ LAYERS: dict[str, Layer] = {
         ),
         ("fmt", "json", "torch"),
     ),
-    "cli": Layer(("base", "bundle", "draw", "engine", "runtime"), ("fmt", "cli11")),
+    "cli": Layer(
+        ("base", "bundle", "draw", "engine", "onnx_proto", "runtime", "runtime/fuse"), ("fmt", "json", "cli11", "zlib")
+    ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),
     "python/bindings": Layer(
@@ -79,6 +81,7 @@ THIRD_PARTY: dict[str, str] = {
     "spdlog": r"spdlog/",
     "torch": r"torch/|ATen/|c10/|caffe2/",
     "yaml": r"yaml-cpp/",
+    "zlib": r"zlib\.h$",
 }
 SYSTEM = re.compile(
     r"[a-z_0-9]+$|(sys|linux|bits)/.*\.h$"

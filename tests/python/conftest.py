@@ -23,6 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)  # the tensors are tiny, and the machine is shared
+    import leapp
+
+    # A picture costs ten times what such a small graph does; test_pictures.py asks for them.
+    defaults = leapp.compile_graph.__defaults__
+    assert defaults is not None
+    assert defaults[0] is True
+    leapp.compile_graph.__defaults__ = (False, *defaults[1:])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "leapp/base/export.h"
+
 namespace leapp {
 
 /// Element types. Ports of a bundle use the first ten (is_port_dtype); the others occur inside a node only.
@@ -32,9 +34,9 @@ enum class DType : std::uint8_t {
 };
 
 /// "float32", "bool", ...: the spelling of bundles and of the graph's text form.
-[[nodiscard]] std::string_view dtype_name(DType dtype);
-[[nodiscard]] std::optional<DType> parse_dtype(std::string_view name);
-[[nodiscard]] std::size_t dtype_size(DType dtype);
-[[nodiscard]] bool is_port_dtype(DType dtype);
+[[nodiscard]] LEAPP_API std::string_view dtype_name(DType dtype);
+[[nodiscard]] LEAPP_API std::optional<DType> parse_dtype(std::string_view name);
+[[nodiscard]] LEAPP_API std::size_t dtype_size(DType dtype);
+[[nodiscard]] LEAPP_API bool is_port_dtype(DType dtype);
 
 }  // namespace leapp

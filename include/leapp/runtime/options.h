@@ -12,6 +12,11 @@ struct LoadOptions {
   bool verify_checksums = true;
   /// load() also prepares. Off: Pipeline::prepare() has to be called before the first step.
   bool prepare = true;
+  /// Several ONNX models are made one in memory, which is faster: what flows between nodes stays in caches and
+  /// registers. Results may differ in the last digits where ONNX Runtime optimises across nodes.
+  bool fuse = true;
+  /// Every output of every node is an output of the pipeline, also those that only feed other nodes: for traces.
+  bool all_outputs = false;
   engine::Options engine;
 };
 

@@ -85,9 +85,18 @@ class LEAPP_API Pipeline {
     return view.value().template as<const T>();
   }
 
+  /// Copies `value` into an input, where it stays until it is replaced, or into a feedback input, where it stays until
+  /// the next step. kNotFound when there is no input of that name, kWrongType for another dtype, kInvalidArgument for
+  /// another shape: nothing has changed then. The memory of `value` is not kept and not written to.
+  Status set_input_value(std::string_view name, const TensorView& value);
+
   /// What a feedback input will read in the next step; may be written. In place until the next step() or reset() only:
   /// old and new values take turns in two buffers.
   [[nodiscard]] Result<TensorView> feedback_input(std::string_view name);
+
+  /// Ok when all nodes run as one model, which they do when they are ONNX models that agree on their operators; else
+  /// why they run one after the other. May change in prepare().
+  [[nodiscard]] const Status& fusion() const;
 
   /// What the bundle's YAML says.
   [[nodiscard]] const bundle::BundleSpec& spec() const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -97,30 +98,40 @@ Result<std::unique_ptr<Model>> OrtModel::create(SessionParts parts) {
 OrtModel::~OrtModel() = default;
 
 Status OrtModel::read_signature() {
-  for (const bool input : {true, false}) {
-    std::size_t count = 0;
-    LEAPP_RETURN_IF_ORT_ERROR(api(), input ? api().SessionGetInputCount(parts_.session.get(), &count)
-                                           : api().SessionGetOutputCount(parts_.session.get(), &count));
-    for (std::size_t i = 0; i < count; ++i) {
-      auto tensor = read_tensor(input, i);
-      if (!tensor.ok()) return explained(tensor.status(), "cannot load");
-      (input ? inputs_ : outputs_).push_back(std::move(tensor).value());
-    }
+  LEAPP_RETURN_IF_ERROR(read_tensors(Role::kInput, inputs_));
+  LEAPP_RETURN_IF_ERROR(read_tensors(Role::kOutput, outputs_));
+  return read_tensors(Role::kConstant, constants_);
+}
+
+Status OrtModel::read_tensors(Role role, std::vector<TensorInfo>& tensors) const {
+  const auto count_of = role == Role::kInput    ? api().SessionGetInputCount
+                        : role == Role::kOutput ? api().SessionGetOutputCount
+                                                : api().SessionGetOverridableInitializerCount;
+  std::size_t count = 0;
+  LEAPP_RETURN_IF_ORT_ERROR(api(), count_of(parts_.session.get(), &count));
+  for (std::size_t i = 0; i < count; ++i) {
+    auto tensor = read_tensor(role, i);
+    if (!tensor.ok()) return explained(tensor.status(), "cannot load");
+    tensors.push_back(std::move(tensor).value());
   }
   return {};
 }
 
-Result<TensorInfo> OrtModel::read_tensor(bool input, std::size_t index) const {
+Result<TensorInfo> OrtModel::read_tensor(Role role, std::size_t index) const {
   OrtAllocator* allocator = nullptr;
   LEAPP_RETURN_IF_ORT_ERROR(api(), api().GetAllocatorWithDefaultOptions(&allocator));
   char* raw = nullptr;
   OrtTypeInfo* type = nullptr;
   const OrtSession* session = parts_.session.get();
-  LEAPP_RETURN_IF_ORT_ERROR(api(), input ? api().SessionGetInputName(session, index, allocator, &raw)
-                                         : api().SessionGetOutputName(session, index, allocator, &raw));
+  const auto name_of = role == Role::kInput    ? api().SessionGetInputName
+                       : role == Role::kOutput ? api().SessionGetOutputName
+                                               : api().SessionGetOverridableInitializerName;
+  LEAPP_RETURN_IF_ORT_ERROR(api(), name_of(session, index, allocator, &raw));
   LEAPP_ASSIGN_OR_RETURN(std::string name, take_name(api(), allocator, raw));
-  LEAPP_RETURN_IF_ORT_ERROR(api(), input ? api().SessionGetInputTypeInfo(session, index, &type)
-                                         : api().SessionGetOutputTypeInfo(session, index, &type));
+  const auto type_of = role == Role::kInput    ? api().SessionGetInputTypeInfo
+                       : role == Role::kOutput ? api().SessionGetOutputTypeInfo
+                                               : api().SessionGetOverridableInitializerTypeInfo;
+  LEAPP_RETURN_IF_ORT_ERROR(api(), type_of(session, index, &type));
   const Owned<OrtTypeInfo> owned(type, api().ReleaseTypeInfo);
   return read_type(api(), type, std::move(name));
 }
@@ -137,8 +148,26 @@ Status OrtModel::bind(Bound& bound, const Buffer& buffer, bool input) const {
                                   : api().BindOutput(bound.binding.get(), buffer.name.c_str(), value));
 }
 
+// An output that is an input: ONNX Runtime hands out the input's memory and leaves ours as it is.
+Status OrtModel::bind_passed(Bound& bound, const Binding& binding) {
+  for (const Buffer& output : binding.outputs) {
+    const auto input = std::find_if(binding.inputs.begin(), binding.inputs.end(),
+                                    [&](const Buffer& one) { return one.name == output.name; });
+    if (input == binding.inputs.end()) continue;
+    if (input->dtype != output.dtype || input->shape != output.shape) {
+      return invalid_argument(fmt::format("{} is an input and an output: the bundle says {} and {}", quote(output.name),
+                                          type_text(input->dtype, input->shape),
+                                          type_text(output.dtype, output.shape)));
+    }
+    bound.copies.push_back({input->data, output.data, buffer_size(output.dtype, output.shape).value_or(0)});
+  }
+  return {};
+}
+
 Result<std::size_t> OrtModel::prepare(const Binding& binding) {
-  LEAPP_RETURN_IF_ERROR(explained(check(inputs_, binding.inputs, "input"), "cannot bind"));
+  std::vector<TensorInfo> accepted = inputs_;
+  accepted.insert(accepted.end(), constants_.begin(), constants_.end());
+  LEAPP_RETURN_IF_ERROR(explained(check(accepted, binding.inputs, "input"), "cannot bind"));
   LEAPP_RETURN_IF_ERROR(explained(check(outputs_, binding.outputs, "output"), "cannot bind"));
   for (const TensorInfo& input : inputs_) {
     const auto given = [&](const Buffer& buffer) { return buffer.name == input.name; };
@@ -157,6 +186,7 @@ Result<std::size_t> OrtModel::prepare(const Binding& binding) {
   for (const Buffer& buffer : binding.outputs) {
     LEAPP_RETURN_IF_ERROR(explained(bind(bound, buffer, false), "cannot bind"));
   }
+  LEAPP_RETURN_IF_ERROR(explained(bind_passed(bound, binding), "cannot bind"));
   bound_.push_back(std::move(bound));
   if (!run(bound_.size() - 1)) {
     bound_.pop_back();
@@ -167,8 +197,10 @@ Result<std::size_t> OrtModel::prepare(const Binding& binding) {
 
 bool OrtModel::run(std::size_t binding) noexcept {
   const FlushDenormals flush;
-  OrtStatus* status = api().RunWithBinding(parts_.session.get(), run_options_.get(), bound_[binding].binding.get());
+  const Bound& bound = bound_[binding];
+  OrtStatus* status = api().RunWithBinding(parts_.session.get(), run_options_.get(), bound.binding.get());
   if (status == nullptr) [[likely]] {
+    for (const Copy& copy : bound.copies) std::memcpy(copy.to, copy.from, copy.size);
     return true;
   }
   failure_ = {status, api().ReleaseStatus};

@@ -34,23 +34,34 @@ class OrtModel final : public Model {
   [[nodiscard]] Status error() const override;
 
  private:
+  struct Copy {
+    const void* from = nullptr;
+    void* to = nullptr;
+    std::size_t size = 0;
+  };
+
   /// A binding and the values it refers to.
   struct Bound {
     Owned<OrtIoBinding> binding{nullptr, nullptr};
     std::vector<Owned<OrtValue>> values;
+    std::vector<Copy> copies;  ///< after a run
   };
 
   explicit OrtModel(SessionParts parts) : parts_(std::move(parts)) {}
 
   [[nodiscard]] const OrtApi& api() const { return *parts_.library->api; }
   Status read_signature();
-  Result<TensorInfo> read_tensor(bool input, std::size_t index) const;
+  enum class Role { kInput, kOutput, kConstant };
+  Status read_tensors(Role role, std::vector<TensorInfo>& tensors) const;
+  Result<TensorInfo> read_tensor(Role role, std::size_t index) const;
   Status bind(Bound& bound, const Buffer& buffer, bool input) const;
+  static Status bind_passed(Bound& bound, const Binding& binding);
   [[nodiscard]] Status explained(const Status& status, const char* action) const;
 
   SessionParts parts_;
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
+  std::vector<TensorInfo> constants_;  ///< those that the caller may give another value
   Owned<OrtMemoryInfo> memory_{nullptr, nullptr};
   Owned<OrtRunOptions> run_options_{nullptr, nullptr};
   std::vector<Bound> bound_;

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arrays.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "bundle/file_system.h"
+#include "bundle/safetensors.h"
+#include "cli/csv.h"
+#include "cli/npy.h"
+#include "cli/numbers.h"
+#include "leapp/bundle/reader.h"
+
+namespace leapp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 33U;
+
+enum class Format { kNpz, kSafetensors, kCsv };
+
+Result<Format> format_of(const fs::path& path) {
+  const std::string suffix = path.extension().string();
+  if (suffix == ".npz") return Format::kNpz;
+  if (suffix == ".safetensors") return Format::kSafetensors;
+  if (suffix == ".csv") return Format::kCsv;
+  return invalid_argument(fmt::format("{}: expected a name that ends in .npz, .safetensors or .csv", path.string()));
+}
+
+Result<std::vector<Array>> parse_tensors(std::span<const std::byte> file) {
+  LEAPP_ASSIGN_OR_RETURN(const auto tensors, bundle::parse_safetensors(file));
+  std::vector<Array> arrays;
+  for (const bundle::StoredTensor& tensor : tensors) {
+    arrays.push_back({tensor.name, tensor.dtype, tensor.shape, {tensor.bytes.begin(), tensor.bytes.end()}});
+  }
+  return arrays;
+}
+
+// [N] in front of the port's shape, of which leading ones may be missing.
+bool is_row_of(std::span<const std::int64_t> found, std::span<const std::int64_t> shape) {
+  if (found.empty()) return false;
+  const auto rest = found.subspan(1);
+  while (shape.size() > rest.size() && shape.front() == 1) shape = shape.subspan(1);
+  return std::equal(rest.begin(), rest.end(), shape.begin(), shape.end());
+}
+
+Status convert(Array& array, const ArrayType& type) {
+  if (!is_number(array.dtype)) {
+    return wrong_type(
+        fmt::format("{}: expected {}, found {}", array.name, dtype_name(type.dtype), dtype_name(array.dtype)));
+  }
+  const std::size_t from = dtype_size(array.dtype);
+  const std::size_t to = dtype_size(type.dtype);
+  std::vector<std::byte> bytes(array.bytes.size() / from * to);
+  for (std::size_t i = 0; i < bytes.size() / to; ++i) {
+    const std::byte* element = array.bytes.data() + i * from;
+    if (!convert_element({array.dtype, element}, type.dtype, bytes.data() + i * to)) {
+      return wrong_type(fmt::format("{}: {}, its element {}, is no {}", array.name, element_text(array.dtype, element),
+                                    i, dtype_name(type.dtype)));
+    }
+  }
+  array.bytes = std::move(bytes);
+  array.dtype = type.dtype;
+  return {};
+}
+
+Result<Series> fit(Array array, const ArrayType& type, bool cast) {
+  const bool held = array.shape == type.shape;
+  const bool row = !held && is_row_of(array.shape, type.shape);
+  if ((!held && !row) || (array.dtype != type.dtype && !cast)) {
+    std::string wanted = shape_text(type.shape);
+    wanted.insert(1, type.shape.empty() ? "N" : "N,");
+    return wrong_type(fmt::format("{}: expected {}{}, found {}{}", array.name, dtype_name(type.dtype), wanted,
+                                  type_text(array.dtype, array.shape), held || row ? "; --cast converts it" : ""));
+  }
+  if (array.dtype != type.dtype) LEAPP_RETURN_IF_ERROR(convert(array, type));
+  const std::size_t steps = held ? 1 : static_cast<std::size_t>(array.shape.front());
+  return Series{.type = &type, .steps = steps, .held = held, .bytes = std::move(array.bytes)};
+}
+
+Result<std::vector<Series>> fit_all(std::vector<Array> arrays, const ReadOptions& options) {
+  std::vector<Series> all;
+  std::set<std::string> seen;
+  for (Array& array : arrays) {
+    LEAPP_ASSIGN_OR_RETURN(const ArrayType* type, options.find(array.name));
+    if (type == nullptr) continue;
+    if (!seen.insert(type->name).second) return data_loss(fmt::format("{} is given twice", type->name));
+    LEAPP_ASSIGN_OR_RETURN(Series series, fit(std::move(array), *type, options.cast));
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+Result<std::vector<Series>> read(const fs::path& path, const ReadOptions& options) {
+  LEAPP_ASSIGN_OR_RETURN(const Format format, format_of(path));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> file, bundle::read_file(path, kLargestFile));
+  if (format == Format::kCsv) {
+    return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, options.find);
+  }
+  LEAPP_ASSIGN_OR_RETURN(std::vector<Array> arrays, format == Format::kNpz ? parse_npz(file) : parse_tensors(file));
+  return fit_all(std::move(arrays), options);
+}
+
+}  // namespace
+
+std::size_t ArrayType::elements() const {
+  std::size_t count = 1;
+  for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
+  return count;
+}
+
+Result<std::vector<Series>> read_series(const fs::path& path, const ReadOptions& options) {
+  auto found = read(path, options);
+  if (found.ok() || found.status().message().find(path.string()) != std::string::npos) return found;
+  return Status(found.status().code(), fmt::format("{}: {}", path.string(), found.status().message()));
+}
+
+Status check_writable(const fs::path& path) {
+  LEAPP_ASSIGN_OR_RETURN([[maybe_unused]] const Format format, format_of(path));
+  std::error_code error;
+  if (fs::is_directory(path, error)) return bundle::file_error("write", path, EISDIR);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path asked = fs::exists(path, error) ? path : folder;
+  return ::access(asked.c_str(), W_OK) == 0 ? Status() : bundle::file_error("write", path, errno);
+}
+
+Status write_arrays(const fs::path& path, std::span<const Array> arrays, bool deflated) {
+  LEAPP_ASSIGN_OR_RETURN(const Format format, format_of(path));
+  if (format == Format::kCsv) {
+    const std::string text = csv_text(arrays);
+    return write_file(path, std::as_bytes(std::span(text)));
+  }
+  std::vector<bundle::TensorEntry> entries;
+  for (const Array& array : arrays) entries.push_back({array.name, array.dtype, array.shape, array.bytes});
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                         format == Format::kNpz ? npz_bytes(arrays, deflated) : bundle::safetensors_bytes(entries));
+  return write_file(path, bytes);
+}
+
+Status write_file(const fs::path& path, std::span<const std::byte> bytes) {
+  const bundle::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.is_open()) return bundle::file_error("write", path, errno);
+  while (!bytes.empty()) {
+    const ::ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return bundle::file_error("write", path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace leapp::cli

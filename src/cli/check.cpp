@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/findings.h"
+#include "cli/lint.h"
+#include "cli/load_flags.h"
+#include "cli/mock.h"
+#include "cli/numbers.h"
+#include "cli/opened_bundle.h"
+#include "cli/words.h"
+#include "leapp/runtime/pipeline.h"
+#include "onnx_proto/external_data.h"
+#include "runtime/engines.h"
+#include "runtime/plan.h"
+#include "runtime/state.h"
+
+namespace leapp::cli {
+namespace {
+
+constexpr int kTrialSteps = 2;
+
+struct CheckOptions {
+  std::string bundle;
+  std::string target;
+  bool strict = false;
+  bool no_load = false;
+  runtime::LoadOptions load;
+};
+
+bool all_zero(const TensorView& value) {
+  const auto* element = static_cast<const std::byte*>(value.data);
+  for (std::size_t i = 0; i < value.size(); ++i, element += dtype_size(value.dtype)) {
+    if (to_double(value.dtype, element) != 0) return false;
+  }
+  return value.size() > 0;
+}
+
+class Checker {
+ public:
+  Checker(const OpenedBundle& opened, const CheckOptions& options)
+      : opened_(opened), options_(options), files_{options.load.allow_outside, options.load.verify_checksums} {}
+
+  std::vector<Finding> run() {
+    for (const Status& problem : opened_.report.problems) {
+      add(Severity::kError, problem, "correct the wiring, or export the bundle again");
+    }
+    for (const Status& problem : bundle::find_model_problems(opened_.spec)) {
+      add(Severity::kError, problem, "export the node with a backend: export_with=\"onnx\"");
+    }
+    for (const bundle::Model& model : opened_.spec.models) check_files(model);
+    if (opened_.report.problems.empty()) {
+      initial_values();
+      append(lint(opened_));
+      if (options_.target == "isaac-ros") append(check_for_isaac_ros(opened_));
+      if (!broken_) load();
+    }
+    sort_by_severity(findings_);
+    return std::move(findings_);
+  }
+
+  [[nodiscard]] bool loaded() const { return loaded_; }
+
+ private:
+  void append(std::vector<Finding> more) {
+    findings_.insert(findings_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+
+  // Our messages begin with their place.
+  void add(Severity severity, const Status& status, std::string remedy) {
+    broken_ = broken_ || severity == Severity::kError;
+    std::string message = status.message();
+    const std::string file = opened_.yaml.string() + ": ";
+    if (message.starts_with(file)) message.erase(0, file.size());
+    const std::size_t colon = message.find(": ");
+    const bool has_place = colon != std::string::npos && message.find(' ') > colon;
+    findings_.push_back({severity, has_place ? message.substr(0, colon) : opened_.yaml.filename().string(),
+                         has_place ? message.substr(colon + 2) : message, std::move(remedy)});
+  }
+
+  void check_files(const bundle::Model& model) {
+    if (!model.parameters.model_path) return;
+    const auto file = bundle::read_model(opened_.folder, model, files_);
+    if (!file.ok()) {
+      const bool changed = file.status().code() == StatusCode::kDataLoss;
+      add(Severity::kError, file.status(),
+          changed ? "get the file again from where the bundle was exported; --no-checksums runs it as it is"
+                  : "put the file where the bundle says it is");
+      return;
+    }
+    if (!model.parameters.md5sum && !model.parameters.sha256sum) {
+      findings_.push_back({Severity::kNote, "models." + model.name, "no checksum: a changed model would not be noticed",
+                           "export the bundle again"});
+    }
+    if (model.parameters.backend == "onnx") check_external_data(model, file.value());
+  }
+
+  void check_external_data(const bundle::Model& model, const bundle::ModelFile& file) {
+    const std::string place = fmt::format("models.{}: ", model.name);
+    const auto names = onnx::external_data_files(file.bytes);
+    if (!names.ok()) {
+      add(Severity::kError, Status(names.status().code(), place + names.status().message()), "export the bundle again");
+      return;
+    }
+    for (const std::string& name : names.value()) {
+      const auto path = bundle::locate_file(opened_.folder, (file.path.parent_path() / name).string(), files_);
+      if (path.ok()) continue;
+      add(Severity::kError, Status(path.status().code(), place + "external data: " + path.status().message()),
+          "put the file beside the model");
+    }
+  }
+
+  void initial_values() {
+    const auto values = runtime::read_initial_values(opened_.folder, opened_.spec,
+                                                     runtime::make_plan(opened_.spec, opened_.report.wiring), files_);
+    if (!values.ok()) add(Severity::kError, values.status(), "export the bundle again");
+  }
+
+  // What cannot be run here may run elsewhere: no error.
+  bool engines_are_there() {
+    std::set<std::string> backends;
+    for (const bundle::Model& model : opened_.spec.models) backends.insert(model.parameters.backend.value_or(""));
+    for (const std::string& backend : backends) {
+      const auto engine = runtime::open_engine(backend, options_.load.engine);
+      if (engine.ok()) continue;
+      findings_.push_back({Severity::kNote, fmt::format("backend {}", backend),
+                           "the models were not loaded, so their ports and gains were not looked at: " +
+                               one_line(engine.status().message()),
+                           ""});
+      return false;
+    }
+    return true;
+  }
+
+  void load() {
+    if (options_.no_load || !engines_are_there()) return;
+    auto pipeline = runtime::Pipeline::load(opened_.yaml, options_.load);
+    if (!pipeline.ok()) {
+      add(Severity::kError, pipeline.status(), "export the bundle again");
+      return;
+    }
+    loaded_ = true;
+    try_steps(pipeline.value());
+  }
+
+  void try_steps(runtime::Pipeline& pipeline) {
+    std::set<std::string> always_zero;
+    for (const bundle::PortIndex at : opened_.report.wiring.outputs) {
+      if (is_gain(opened_.spec.models[at.node].outputs[at.port])) always_zero.insert(output_name(opened_.spec, at));
+    }
+    std::vector<std::pair<MockSource, TensorView>> inputs;
+    for (const std::string& name : pipeline.inputs()) {
+      inputs.emplace_back(MockSource(0, name), pipeline.input(name).value());
+    }
+    for (int step = 0; step < kTrialSteps; ++step) {
+      for (auto& [source, view] : inputs) source.fill(view);
+      if (pipeline.step() != runtime::StepResult::kOk) {
+        findings_.push_back({Severity::kWarning, opened_.yaml.filename().string(),
+                             "a step with made-up inputs failed: " + pipeline.error().message(),
+                             "leapp run --inputs with real data shows whether that is the data's fault"});
+        return;
+      }
+      std::erase_if(always_zero, [&](const std::string& name) { return !all_zero(pipeline.output(name).value()); });
+    }
+    for (const std::string& name : always_zero) {
+      findings_.push_back({Severity::kWarning, name, "all gains are zero: the joints would not be held",
+                           "export the gains that the policy was trained with"});
+    }
+  }
+
+  const OpenedBundle& opened_;
+  const CheckOptions& options_;
+  bundle::FileOptions files_;
+  std::vector<Finding> findings_;
+  bool broken_ = false;
+  bool loaded_ = false;
+};
+
+Result<ExitCode> check(const CheckOptions& options, Context& context) {
+  LEAPP_ASSIGN_OR_RETURN(const OpenedBundle opened, open_bundle(options.bundle));
+  Checker checker(opened, options);
+  const std::vector<Finding> findings = checker.run();
+  if (context.json) {
+    context.print_json({{"name", opened.name},
+                        {"file", opened.yaml.string()},
+                        {"target", options.target.empty() ? Json(nullptr) : Json(options.target)},
+                        {"loaded", checker.loaded()},
+                        {"errors", count_of(findings, Severity::kError)},
+                        {"warnings", count_of(findings, Severity::kWarning)},
+                        {"notes", count_of(findings, Severity::kNote)},
+                        {"findings", findings_json(findings)}});
+  } else {
+    context.print(findings_text(findings, context));
+    context.print(fmt::format("{}: {}\n", context.styled(one_line(opened.name), Style::kBold), counts_text(findings)));
+  }
+  const std::size_t notes = count_of(findings, Severity::kNote);
+  const std::size_t counted = findings.size() - (options.strict ? 0 : notes);
+  return counted == 0 ? ExitCode::kFine : ExitCode::kFindings;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App& command =
+      add_command(app, context,
+                  {.name = "check",
+                   .summary = "whether a bundle is whole and sound; exit code 1 for errors and warnings",
+                   .examples = "  leapp check walk/walk.yaml\n"
+                               "  leapp check walk/walk.yaml --target isaac-ros --strict"},
+                  [options, &context] { return check(*options, context); });
+  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
+  command.add_option("--target", options->target, "also what this consumer needs: isaac-ros")
+      ->check(CLI::IsMember({"isaac-ros"}).description(""));
+  command.add_flag("--strict", options->strict, "notes count as findings, too");
+  command.add_flag("--no-load", options->no_load, "look at the files only, do not load the models");
+  add_load_options(command, options->load);
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "cli/numbers.h"
+
+namespace leapp::cli {
+
+TensorDifference compare(const TensorView& found, std::span<const std::byte> expected, const Tolerance& tolerance) {
+  TensorDifference difference;
+  // Almost always, and much faster than looking at elements.
+  if (expected.empty() || std::memcmp(found.data, expected.data(), expected.size()) == 0) return difference;
+  const std::size_t width = dtype_size(found.dtype);
+  const auto* values = static_cast<const std::byte*>(found.data);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::byte* one = values + i * width;
+    const std::byte* other = expected.data() + i * width;
+    if (std::memcmp(one, other, width) == 0) continue;
+    const double a = to_double(found.dtype, one);
+    const double b = to_double(found.dtype, other);
+    const double distance = std::abs(a - b);
+    if (std::isfinite(distance)) difference.largest = std::max(difference.largest, distance);
+    const bool close = is_floating(found.dtype) &&
+                       (a == b || (std::isnan(a) && std::isnan(b)) ||
+                        (std::isfinite(distance) && distance <= tolerance.atol + tolerance.rtol * std::abs(b)));
+    if (close) continue;
+    if (++difference.count == 1) {
+      difference.first = {i, element_text(found.dtype, other), element_text(found.dtype, one)};
+    }
+  }
+  return difference;
+}
+
+}  // namespace leapp::cli

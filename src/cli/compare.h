@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "leapp/base/tensor_view.h"
+
+namespace leapp::cli {
+
+struct Tolerance {
+  double rtol = 1e-3;
+  double atol = 1e-5;
+};
+
+struct ElementDifference {
+  std::size_t element = 0;  ///< in row-major order
+  std::string expected;
+  std::string found;
+};
+
+struct TensorDifference {
+  std::optional<ElementDifference> first;  ///< outside the tolerance
+  std::size_t count = 0;                   ///< outside the tolerance
+  double largest = 0;                      ///< |found - expected| over all elements that are numbers
+};
+
+/// Floats agree when |found - expected| <= atol + rtol |expected|, and when both are the same infinity or no number;
+/// integers and bools when they are equal. REQUIRES: `expected` has as many bytes as `found`.
+[[nodiscard]] TensorDifference compare(const TensorView& found, std::span<const std::byte> expected,
+                                       const Tolerance& tolerance);
+
+}  // namespace leapp::cli

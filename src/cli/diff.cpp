@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/differences.h"
+#include "cli/opened_bundle.h"
+#include "cli/table.h"
+#include "cli/words.h"
+
+namespace leapp::cli {
+namespace {
+
+struct DiffOptions {
+  std::string a;
+  std::string b;
+  NumberTolerance tolerance;
+};
+
+std::string side_text(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string table_text(const std::vector<Difference>& differences, const Context& context) {
+  Table table({{"what"}, {"where"}, {"A"}, {"B"}, {"max |diff|", true}});
+  for (const Difference& one : differences) {
+    table.add({one.what, one.place, side_text(one.a), side_text(one.b),
+               one.largest ? fmt::format("{:.3g}", *one.largest) : ""});
+  }
+  return table.text(context);
+}
+
+Json to_json(const std::vector<Difference>& differences) {
+  const auto side = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  Json list = Json::array();
+  for (const Difference& one : differences) {
+    Json entry = {{"what", one.what}, {"where", one.place}, {"a", side(one.a)}, {"b", side(one.b)}};
+    // JSON has no infinity.
+    if (one.largest) entry["max_abs_diff"] = std::isfinite(*one.largest) ? Json(*one.largest) : Json("inf");
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+void append(std::vector<Difference>& all, std::vector<Difference> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+Result<ExitCode> diff(const DiffOptions& options, Context& context) {
+  LEAPP_ASSIGN_OR_RETURN(const OpenedBundle a, open_bundle(options.a));
+  LEAPP_ASSIGN_OR_RETURN(const OpenedBundle b, open_bundle(options.b));
+  std::vector<Difference> differences = diff_specs(a.spec, b.spec);
+  append(differences, diff_models(a, b, options.tolerance));
+  append(differences, diff_initial_values(a, b, options.tolerance));
+  const std::vector<Difference> systems = diff_systems(a.spec, b.spec);
+  if (context.json) {
+    context.print_json({{"a", a.yaml.string()},
+                        {"b", b.yaml.string()},
+                        {"same", differences.empty()},
+                        {"differences", to_json(differences)},
+                        {"system_information", to_json(systems)}});
+  } else {
+    context.print(fmt::format("A  {}\nB  {}\n", one_line(a.yaml.string()), one_line(b.yaml.string())));
+    if (!systems.empty()) context.print("\nmade with\n" + table_text(systems, context));
+    context.print(differences.empty() ? "\n" + context.styled("no differences", Style::kGreen) + "\n"
+                                      : fmt::format("\n{}\n", plural(differences.size(), "difference")) +
+                                            table_text(differences, context));
+  }
+  return differences.empty() ? ExitCode::kFine : ExitCode::kFindings;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<DiffOptions>();
+  CLI::App& command =
+      add_command(app, context,
+                  {.name = "diff",
+                   .summary = "what two bundles do not have in common; exit code 1 when there is something",
+                   .examples = "  leapp diff walk_v1/walk.yaml walk_v2/walk.yaml\n"
+                               "  leapp diff walk_v1 walk_v2 --atol 1e-6 --json"},
+                  [options, &context] { return diff(*options, context); });
+  command.add_option("a", options->a, "a bundle's YAML file, or its folder")->required();
+  command.add_option("b", options->b, "another")->required();
+  command.add_option("--atol", options->tolerance.atol, "weights that differ by no more are the same (0)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/differences.h"
+#include "cli/numbers.h"
+#include "cli/onnx_facts.h"
+#include "cli/words.h"
+
+namespace leapp::cli {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 34U;
+
+/// A tensor of either bundle.
+struct Weight {
+  std::string name;
+  std::optional<DType> dtype;
+  std::vector<std::int64_t> shape;
+  Bytes bytes;
+  bool external = false;
+
+  [[nodiscard]] std::string text() const { return dtype ? type_text(*dtype, shape) : "unknown" + shape_text(shape); }
+  [[nodiscard]] bool same_type(const Weight& other) const { return dtype == other.dtype && shape == other.shape; }
+};
+
+// Infinite where only one side is a number.
+double largest_difference(DType dtype, Bytes a, Bytes b) {
+  double largest = 0;
+  const std::size_t width = dtype_size(dtype);
+  for (std::size_t at = 0; at < a.size(); at += width) {
+    const double one = to_double(dtype, a.data() + at);
+    const double other = to_double(dtype, b.data() + at);
+    if (one == other || (std::isnan(one) && std::isnan(other))) continue;
+    const double distance = std::abs(one - other);
+    largest = std::isfinite(distance) ? std::max(largest, distance) : std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+/// Compares two lists of tensors.
+class WeightDiff {
+ public:
+  /// `by_order`: those without a partner of their name are paired with the next of their type.
+  WeightDiff(std::string what, std::string place, const NumberTolerance& tolerance, bool by_order)
+      : what_(std::move(what)), place_(std::move(place)), tolerance_(tolerance), by_order_(by_order) {}
+
+  std::vector<Difference> run(const std::vector<Weight>& a, const std::vector<Weight>& b) {
+    std::vector<const Weight*> left;
+    std::set<const Weight*> taken;
+    for (const Weight& one : a) {
+      const Weight* partner = find(b, [&](const Weight& other) { return other.name == one.name; });
+      if (partner == nullptr) {
+        left.push_back(&one);
+      } else {
+        taken.insert(partner);
+        compare(one, *partner);
+      }
+    }
+    for (const Weight* one : left) {
+      const Weight* partner =
+          find(b, [&](const Weight& other) { return by_order_ && !taken.contains(&other) && other.same_type(*one); });
+      if (partner == nullptr) {
+        add(one->name, one->text(), "", std::nullopt);
+      } else {
+        taken.insert(partner);
+        compare(*one, *partner);
+      }
+    }
+    for (const Weight& other : b) {
+      if (!taken.contains(&other)) add(other.name, "", other.text(), std::nullopt);
+    }
+    return std::move(differences_);
+  }
+
+ private:
+  template <typename Condition>
+  static const Weight* find(const std::vector<Weight>& weights, Condition condition) {
+    const auto at = std::find_if(weights.begin(), weights.end(), condition);
+    return at == weights.end() ? nullptr : &*at;
+  }
+
+  void add(const std::string& name, std::string a, std::string b, std::optional<double> largest) {
+    differences_.push_back({what_, place_.empty() ? name : place_ + ": " + name, std::move(a), std::move(b), largest});
+  }
+
+  void compare(const Weight& a, const Weight& b) {
+    const std::string name = a.name == b.name ? a.name : a.name + " / " + b.name;
+    if (!a.same_type(b)) return add(name, a.text(), b.text(), std::nullopt);
+    if (a.external || b.external) return;  // those files are compared as a whole
+    if (std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end())) return;
+    if (!a.dtype || !is_number(*a.dtype)) return add(name, a.text(), "other bytes", std::nullopt);
+    const double largest = largest_difference(*a.dtype, a.bytes, b.bytes);
+    if (largest > tolerance_.atol) add(name, a.text(), b.text(), largest);
+  }
+
+  std::string what_;
+  std::string place_;
+  NumberTolerance tolerance_;
+  bool by_order_;
+  std::vector<Difference> differences_;
+};
+
+std::vector<Weight> weights_of(const OnnxFacts& facts) {
+  std::vector<Weight> weights;
+  for (const onnx::TensorContents& tensor : facts.weights) {
+    weights.push_back({std::string(tensor.name), tensor.dtype, tensor.dims, tensor.bytes.view, tensor.external});
+  }
+  return weights;
+}
+
+void diff_operators(const std::string& node, const OnnxFacts& a, const OnnxFacts& b,
+                    std::vector<Difference>& differences) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> counts;
+  for (const auto& [name, count] : a.operators) counts[name].first = count;
+  for (const auto& [name, count] : b.operators) counts[name].second = count;
+  const auto text = [](std::size_t count) { return count == 0 ? "" : count_text(count); };
+  for (const auto& [name, pair] : counts) {
+    if (pair.first == pair.second) continue;
+    differences.push_back({"operators", node + ": " + name, text(pair.first), text(pair.second), std::nullopt});
+  }
+}
+
+std::string file_text(const ModelFacts& facts) {
+  return fmt::format("{}, sha256 {}", size_text(facts.file.bytes.size()), facts.digests.sha256.substr(0, 12));
+}
+
+void diff_onnx(const std::string& node, const ModelFacts& a, const ModelFacts& b, const NumberTolerance& tolerance,
+               std::vector<Difference>& differences) {
+  const auto left = read_onnx_facts(a.file.bytes);
+  const auto right = read_onnx_facts(b.file.bytes);
+  if (!left.ok() || !right.ok()) {
+    differences.push_back({"model", node, left.ok() ? file_text(a) : left.status().message(),
+                           right.ok() ? file_text(b) : right.status().message(), std::nullopt});
+    return;
+  }
+  const std::size_t before = differences.size();
+  diff_operators(node, left.value(), right.value(), differences);
+  // Another exporter may have given them other names; another model has other weights.
+  WeightDiff weights("weights", node, tolerance, left.value().operators == right.value().operators);
+  auto found = weights.run(weights_of(left.value()), weights_of(right.value()));
+  differences.insert(differences.end(), found.begin(), found.end());
+  // Then it is in names, attributes, order, or in numbers within the tolerance.
+  if (differences.size() == before && tolerance.atol == 0) {
+    differences.push_back({"model", node, file_text(a), file_text(b), std::nullopt});
+  }
+}
+
+void diff_node(const OpenedBundle& a, const OpenedBundle& b,
+               std::pair<const bundle::Model*, const bundle::Model*> nodes, const NumberTolerance& tolerance,
+               std::vector<Difference>& differences) {
+  const auto [one, other] = nodes;
+  const std::string& name = one->name;
+  const auto say = [&](const std::string& what, const std::string& left, const std::string& right) {
+    if (left != right) differences.push_back({what, name, left, right, std::nullopt});
+  };
+  const auto opset = [](const bundle::Model& model) {
+    return model.parameters.opset_version ? std::to_string(*model.parameters.opset_version) : "";
+  };
+  say("backend", one->parameters.backend.value_or(""), other->parameters.backend.value_or(""));
+  say("opset", opset(*one), opset(*other));
+  const auto left = read_model_facts(a, *one, {.allow_outside = true});
+  const auto right = read_model_facts(b, *other, {.allow_outside = true});
+  if (!left.ok() || !right.ok()) {
+    if (left.ok() != right.ok()) {
+      say("model", left.ok() ? file_text(left.value()) : "unreadable",
+          right.ok() ? file_text(right.value()) : "unreadable");
+    }
+    return;
+  }
+  if (left.value().digests == right.value().digests) return;
+  if (one->parameters.backend == "onnx" && other->parameters.backend == "onnx") {
+    diff_onnx(name, left.value(), right.value(), tolerance, differences);
+  } else {
+    say("model", file_text(left.value()), file_text(right.value()));
+  }
+}
+
+}  // namespace
+
+std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b, const NumberTolerance& tolerance) {
+  std::vector<Difference> differences;
+  for (const bundle::Model& one : a.spec.models) {
+    const auto other = std::find_if(b.spec.models.begin(), b.spec.models.end(),
+                                    [&](const bundle::Model& model) { return model.name == one.name; });
+    if (other != b.spec.models.end()) diff_node(a, b, {&one, &*other}, tolerance, differences);
+  }
+  return differences;
+}
+
+std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedBundle& b,
+                                            const NumberTolerance& tolerance) {
+  std::vector<Difference> differences;
+  std::vector<std::vector<std::byte>> files;  // the weights point into them
+  files.reserve(2);
+  const auto read = [&](const OpenedBundle& opened) {
+    std::vector<Weight> weights;
+    if (!opened.spec.pipeline.initial_values) return weights;
+    const std::string& name = *opened.spec.pipeline.initial_values;
+    const auto path = bundle::locate_file(opened.folder, name, {.allow_outside = true});
+    auto bytes =
+        path.ok() ? bundle::read_file(path.value(), kLargestFile) : Result<std::vector<std::byte>>(path.status());
+    const auto tensors = bytes.ok() ? bundle::parse_safetensors(files.emplace_back(std::move(bytes).value()))
+                                    : Result<std::vector<bundle::StoredTensor>>(bytes.status());
+    if (!tensors.ok()) {
+      const std::string text = one_line(tensors.status().message());
+      differences.push_back({"initial values", name, &opened == &a ? text : "", &opened == &b ? text : "", {}});
+      return weights;
+    }
+    for (const bundle::StoredTensor& tensor : tensors.value()) {
+      weights.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes});
+    }
+    return weights;
+  };
+  const std::vector<Weight> left = read(a);
+  const std::vector<Weight> right = read(b);
+  auto found = WeightDiff("initial values", "", tolerance, false).run(left, right);
+  differences.insert(differences.end(), found.begin(), found.end());
+  return differences;
+}
+
+}  // namespace leapp::cli

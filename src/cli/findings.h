@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+
+namespace leapp::cli {
+
+enum class Severity {
+  kError,    ///< the bundle does not run, or not there
+  kWarning,  ///< it runs, and probably does not do what was meant
+  kNote,     ///< good to know
+};
+
+struct Finding {
+  Severity severity = Severity::kError;
+  std::string place;    ///< "models.policy", "policy/obs", "pipeline.configs"
+  std::string message;  ///< what was expected and what was found
+  std::string remedy;   ///< what to do about it
+};
+
+/// "error", "warning", "note".
+[[nodiscard]] const char* severity_text(Severity severity);
+
+[[nodiscard]] std::size_t count_of(const std::vector<Finding>& findings, Severity severity);
+
+/// "2 errors, 1 warning, 3 notes".
+[[nodiscard]] std::string counts_text(const std::vector<Finding>& findings);
+
+/// A few lines for each, the gravest first.
+[[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const Context& context);
+
+[[nodiscard]] Json findings_json(const std::vector<Finding>& findings);
+
+/// Errors first, then warnings, then notes; otherwise as they were.
+void sort_by_severity(std::vector<Finding>& findings);
+
+}  // namespace leapp::cli

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+
+namespace leapp::cli {
+namespace {
+
+/// Knows what a name in a file of inputs means.
+class Names {
+ public:
+  explicit Names(const std::vector<TracedPort>& ports) : ports_(ports) {}
+
+  [[nodiscard]] Result<const ArrayType*> find(const std::string& name) const {
+    std::vector<const TracedPort*> inputs;
+    for (const TracedPort& port : ports_) {
+      if (port.type.name == name) return port.where == TracedPort::Where::kInput ? &port.type : nullptr;
+      if (port.where != TracedPort::Where::kInput) continue;
+      const std::string& whole = port.seen_as;
+      if (whole == name || whole == name + "_in") return &port.type;
+      if (whole.substr(whole.find('/') + 1) == name) inputs.push_back(&port);
+    }
+    if (inputs.size() == 1) return &inputs.front()->type;
+    if (inputs.size() > 1) {
+      return not_found(fmt::format("{} may be {} or {}", quote(name), inputs[0]->seen_as, inputs[1]->seen_as));
+    }
+    return not_found(fmt::format("there is no input {}; there are {}", quote(name), all()));
+  }
+
+ private:
+  [[nodiscard]] std::string all() const {
+    std::vector<std::string> names;
+    for (const TracedPort& port : ports_) {
+      if (port.where == TracedPort::Where::kInput) names.push_back(port.seen_as);
+    }
+    return names.empty() ? "none" : join(names, ", ");
+  }
+
+  const std::vector<TracedPort>& ports_;
+};
+
+}  // namespace
+
+Result<InputSource> InputSource::open(runtime::Pipeline& pipeline, const std::vector<TracedPort>& ports,
+                                      const InputOptions& options) {
+  InputSource source;
+  std::vector<Series> all;
+  if (!options.file.empty()) {
+    const Names names(ports);
+    LEAPP_ASSIGN_OR_RETURN(
+        all, read_series(options.file,
+                         {.find = [&](const std::string& name) { return names.find(name); }, .cast = options.cast}));
+  }
+  const Series* longest = nullptr;
+  for (const TracedPort& port : ports) {
+    if (port.where != TracedPort::Where::kInput) continue;
+    LEAPP_ASSIGN_OR_RETURN(const TensorView view, value_of(port, pipeline));
+    if (options.file.empty()) {
+      source.inputs_.push_back({view, std::nullopt, MockSource(options.seed, port.seen_as)});
+      continue;
+    }
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.type == &port.type; });
+    if (found == all.end()) {
+      return not_found(fmt::format("{}: expected values for {}, found none", options.file, port.seen_as));
+    }
+    if (!found->held && longest != nullptr && found->steps != longest->steps) {
+      return invalid_argument(fmt::format("{}: {} has {} steps, {} has {}", options.file, longest->type->name,
+                                          longest->steps, port.type.name, found->steps));
+    }
+    source.inputs_.push_back({view, std::move(*found), std::nullopt});
+    if (!source.inputs_.back().series->held) {
+      source.steps_ = source.inputs_.back().series->steps;
+      longest = &*found;  // only its type and its number of steps are looked at, which a move leaves
+    }
+  }
+  return source;
+}
+
+void InputSource::feed(std::size_t step) {
+  for (Fed& input : inputs_) {
+    if (input.mock) {
+      input.mock->fill(input.view);
+      continue;
+    }
+    const auto bytes = input.series->step(step);
+    if (!bytes.empty()) std::memcpy(input.view.data, bytes.data(), bytes.size());
+  }
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/onnx_facts.h"
+#include "cli/opened_bundle.h"
+#include "cli/spec_json.h"
+#include "cli/table.h"
+#include "cli/words.h"
+
+namespace leapp::cli {
+namespace {
+
+using bundle::PortIndex;
+
+struct InspectOptions {
+  std::string bundle;
+  bool allow_outside = false;
+};
+
+/// Where a port's value comes from, or goes to.
+struct Ends {
+  std::vector<std::string> now;    ///< "node/port" in the same step
+  std::vector<std::string> later;  ///< across steps
+  bool caller = false;
+};
+
+struct Inspection {
+  OpenedBundle opened;
+  std::vector<Result<ModelFacts>> models;
+  std::vector<std::optional<OnnxFacts>> contents;  ///< of ONNX models that can be read
+  std::map<PortIndex, Ends> sources;               ///< of inputs
+  std::map<PortIndex, Ends> targets;               ///< of outputs
+};
+
+Result<Inspection> inspect(const InspectOptions& options) {
+  Inspection found;
+  LEAPP_ASSIGN_OR_RETURN(found.opened, open_bundle(options.bundle));
+  const bundle::BundleSpec& spec = found.opened.spec;
+  for (const bundle::Model& model : spec.models) {
+    found.models.push_back(read_model_facts(found.opened, model, {.allow_outside = options.allow_outside}));
+    const Result<ModelFacts>& facts = found.models.back();
+    std::optional<OnnxFacts> contents;
+    if (facts.ok() && model.parameters.backend == "onnx") {
+      auto read = read_onnx_facts(facts.value().file.bytes);
+      if (read.ok()) contents = std::move(read).value();
+    }
+    found.contents.push_back(std::move(contents));
+  }
+  for (const bundle::Edge& edge : found.opened.report.wiring.edges) {
+    Ends& source = found.sources[edge.to];
+    Ends& target = found.targets[edge.from];
+    (edge.feedback ? source.later : source.now).push_back(output_name(spec, edge.from));
+    (edge.feedback ? target.later : target.now).push_back(input_name(spec, edge.to));
+  }
+  for (const PortIndex at : found.opened.report.wiring.inputs) found.sources[at].caller = true;
+  for (const PortIndex at : found.opened.report.wiring.outputs) found.targets[at].caller = true;
+  return found;
+}
+
+const char* checksum_text(ModelFacts::Checksum checksum) {
+  switch (checksum) {
+    case ModelFacts::Checksum::kNone:
+      return "none";
+    case ModelFacts::Checksum::kOk:
+      return "ok";
+    case ModelFacts::Checksum::kDiffers:
+      return "differs";
+  }
+  return "";
+}
+
+// ---- text ----
+
+std::string made_by(const bundle::BundleSpec& spec) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : spec.system_information) {
+    if (!value || *value == "None" || key == "leapp config version") continue;
+    std::string name = key;
+    if (name.ends_with(" version")) name.resize(name.size() - 8);
+    parts.push_back(name == "os" ? *value : name + " " + *value);
+  }
+  return parts.empty() ? "not said" : join(parts, ", ");
+}
+
+std::string head_text(const Inspection& found, const Context& context) {
+  const OpenedBundle& opened = found.opened;
+  const bundle::BundleSpec& spec = opened.spec;
+  std::size_t feedback = 0;
+  for (const bundle::Edge& edge : opened.report.wiring.edges) feedback += edge.feedback ? 1 : 0;
+  std::string text = context.styled(one_line(opened.name), Style::kBold);
+  text += fmt::format(": {}, {}, {}\n", plural(spec.models.size(), "node"),
+                      plural(opened.report.wiring.edges.size() - feedback, "edge"), plural(feedback, "feedback edge"));
+  std::vector<std::pair<std::string, std::string>> rows{
+      {"file", opened.yaml.string()},
+      {"config version", system_value(spec, "leapp config version").value_or("not said")},
+      {"made by", made_by(spec)}};
+  for (const auto& [key, value] : spec.pipeline.configs) rows.emplace_back(key, value_text(value));
+  if (spec.pipeline.initial_values) rows.emplace_back("initial values", *spec.pipeline.initial_values);
+  return text + key_values(rows);
+}
+
+std::string nodes_text(const Inspection& found, const Context& context) {
+  Table table({{"node"},
+               {"backend"},
+               {"file"},
+               {"size", true},
+               {"parameters", true},
+               {"operators", true},
+               {"opset", true},
+               {"checksum"}});
+  Table digests({{"node"}, {"sha256"}});
+  for (std::size_t i = 0; i < found.models.size(); ++i) {
+    const bundle::Model& model = found.opened.spec.models[i];
+    const bundle::ModelParameters& parameters = model.parameters;
+    const Result<ModelFacts>& facts = found.models[i];
+    const bool good = facts.ok() && facts.value().checksum != ModelFacts::Checksum::kDiffers;
+    table.add({model.name, parameters.backend.value_or("none"), parameters.model_path.value_or("none"),
+               facts.ok() ? size_text(facts.value().file.bytes.size()) : "",
+               found.contents[i] ? count_text(found.contents[i]->parameters) : "",
+               found.contents[i] ? count_text(operator_count(*found.contents[i])) : "",
+               parameters.opset_version ? std::to_string(*parameters.opset_version) : "",
+               facts.ok()               ? checksum_text(facts.value().checksum)
+               : !parameters.model_path ? ""
+                                        : "unreadable"},
+              good ? Style::kPlain : Style::kRed);
+    if (facts.ok()) digests.add({model.name, facts.value().digests.sha256});
+  }
+  return table.text(context) + (digests.empty() ? "" : "\n" + digests.text(context));
+}
+
+std::string ends_text(const std::map<PortIndex, Ends>& ends, PortIndex at, bool output) {
+  const auto found = ends.find(at);
+  if (found == ends.end()) return "nothing";
+  std::vector<std::string> parts;
+  if (found->second.caller) parts.emplace_back("the caller");
+  for (const std::string& name : found->second.now) parts.push_back(name);
+  for (const std::string& name : found->second.later)
+    parts.push_back(name + (output ? " (next step)" : " (last step)"));
+  return (output ? "to " : "from ") + join(parts, ", ");
+}
+
+std::string elements_text(const bundle::Port& port) {
+  std::vector<std::string> axes;
+  if (!port.element_names) return "";
+  for (std::size_t i = 0; i < port.element_names->size(); ++i) {
+    const bundle::AxisNames& names = (*port.element_names)[i];
+    if (port.temporal_axis && port.temporal_axis->axis == i) {
+      axes.push_back(fmt::format("every {} ms", port.temporal_axis->period_ms));
+    } else {
+      axes.push_back(names ? fmt::format("[{}]", join(*names, ", ")) : "-");
+    }
+  }
+  return join(axes, " x ");
+}
+
+std::string ports_text(const Inspection& found, const Context& context) {
+  Table table({{"port"}, {"type"}, {"connected"}, {"kind"}, {"elements"}});
+  const bundle::BundleSpec& spec = found.opened.spec;
+  for (std::size_t node = 0; node < spec.models.size(); ++node) {
+    const bundle::Model& model = spec.models[node];
+    for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+      const bundle::Port& port = model.inputs[i];
+      table.add({"in  " + model.name + "/" + port.name, type_text(port.dtype, port.shape),
+                 ends_text(found.sources, {node, i}, false), port.kind.value_or(""), elements_text(port)});
+    }
+    for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+      const bundle::Port& port = model.outputs[i];
+      table.add({"out " + model.name + "/" + port.name, type_text(port.dtype, port.shape),
+                 ends_text(found.targets, {node, i}, true), port.kind.value_or(""), elements_text(port)});
+    }
+  }
+  return table.text(context);
+}
+
+std::vector<std::string> problems_of(const Inspection& found) {
+  std::vector<std::string> problems;
+  for (const Status& problem : found.opened.report.problems) problems.push_back(problem.message());
+  for (std::size_t i = 0; i < found.models.size(); ++i) {
+    if (!found.models[i].ok()) problems.push_back(found.models[i].status().message());
+  }
+  return problems;
+}
+
+void print_text(const Inspection& found, Context& context) {
+  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context));
+  const std::vector<std::string> problems = problems_of(found);
+  if (problems.empty()) return;
+  context.print("\n" + context.styled("problems", Style::kRed) + " (leapp check says more)\n");
+  for (const std::string& problem : problems) {
+    for (const std::string& line : wrap(one_line(problem), kLineWidth - 2)) context.print("  " + line + "\n");
+  }
+}
+
+// ---- JSON ----
+
+Json model_json(const bundle::Model& model, const Result<ModelFacts>& facts, const std::optional<OnnxFacts>& contents) {
+  const auto text_or_null = [](const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); };
+  Json result = {{"path", text_or_null(model.parameters.model_path)}};
+  if (facts.ok()) {
+    result["bytes"] = facts.value().file.bytes.size();
+    result["md5sum"] = facts.value().digests.md5;
+    result["sha256sum"] = facts.value().digests.sha256;
+    result["checksum"] = checksum_text(facts.value().checksum);
+  } else {
+    result["problem"] = facts.status().message();
+  }
+  if (contents) {
+    result["parameters"] = contents->parameters;
+    result["operators"] = contents->operators;
+  }
+  if (model.parameters.opset_version) result["opset_version"] = *model.parameters.opset_version;
+  return result;
+}
+
+Json ports_json(const std::vector<bundle::Port>& ports, const std::map<PortIndex, Ends>& ends, PortIndex at) {
+  Json list = Json::array();
+  for (at.port = 0; at.port < ports.size(); ++at.port) {
+    Json port = to_json(ports[at.port]);
+    const auto found = ends.find(at);
+    const Ends none;
+    const Ends& end = found == ends.end() ? none : found->second;
+    port["connected"] = {{"caller", end.caller}, {"data_flow", end.now}, {"feedback_flow", end.later}};
+    list.push_back(std::move(port));
+  }
+  return list;
+}
+
+Json inspection_json(const Inspection& found) {
+  const bundle::BundleSpec& spec = found.opened.spec;
+  Json system = Json::object();
+  for (const auto& [key, value] : spec.system_information) system[key] = value ? Json(*value) : Json(nullptr);
+  Json nodes = Json::array();
+  for (std::size_t i = 0; i < spec.models.size(); ++i) {
+    const bundle::Model& model = spec.models[i];
+    nodes.push_back({{"name", model.name},
+                     {"backend", model.parameters.backend ? Json(*model.parameters.backend) : Json(nullptr)},
+                     {"model", model_json(model, found.models[i], found.contents[i])},
+                     {"inputs", ports_json(model.inputs, found.sources, {i, 0})},
+                     {"outputs", ports_json(model.outputs, found.targets, {i, 0})}});
+  }
+  Json edges = Json::array();
+  for (const bundle::Edge& edge : found.opened.report.wiring.edges) {
+    edges.push_back(
+        {{"from", output_name(spec, edge.from)}, {"to", input_name(spec, edge.to)}, {"feedback", edge.feedback}});
+  }
+  return {{"name", found.opened.name},
+          {"file", found.opened.yaml.string()},
+          {"configs", to_json(spec.pipeline.configs)},
+          {"system_information", system},
+          {"nodes", nodes},
+          {"edges", edges},
+          {"initial_values", spec.pipeline.initial_values ? Json(*spec.pipeline.initial_values) : Json(nullptr)},
+          {"problems", problems_of(found)}};
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<InspectOptions>();
+  const auto run = [options, &context]() -> Result<ExitCode> {
+    LEAPP_ASSIGN_OR_RETURN(const Inspection found, inspect(*options));
+    if (context.json) {
+      context.print_json(inspection_json(found));
+    } else {
+      print_text(found, context);
+    }
+    return problems_of(found).empty() ? ExitCode::kFine : ExitCode::kFindings;
+  };
+  CLI::App& command = add_command(app, context,
+                                  {.name = "inspect",
+                                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions",
+                                   .examples = "  leapp inspect walk/walk.yaml\n"
+                                               "  leapp inspect walk --json | jq '.nodes[].name'"},
+                                  run);
+  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
+  command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/load_flags.h"
+
+#include <map>
+#include <string>
+
+namespace leapp::cli {
+
+void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
+  static const std::map<std::string, engine::Provider> kProviders{
+      {"auto", engine::Provider::kAuto}, {"cpu", engine::Provider::kCpu}, {"cuda", engine::Provider::kCuda}};
+  static const std::map<std::string, engine::Optimisation> kLevels{{"off", engine::Optimisation::kOff},
+                                                                   {"basic", engine::Optimisation::kBasic},
+                                                                   {"extended", engine::Optimisation::kExtended},
+                                                                   {"all", engine::Optimisation::kAll}};
+  const auto names = [](const auto& table) {
+    std::string text;
+    for (const auto& row : table) text += (text.empty() ? "" : ", ") + row.first;
+    return text;
+  };
+  CLI::Option_group* group = command.add_option_group("Engine", "how the models are run");
+  group->add_option("--intra-op-threads", load.engine.intra_op_threads, "threads inside an operator (1)")
+      ->check(CLI::Range(1, 1024));
+  group->add_option("--inter-op-threads", load.engine.inter_op_threads, "operators at the same time (1)")
+      ->check(CLI::Range(1, 1024));
+  group->add_option("--provider", load.engine.provider, "where ONNX Runtime computes: " + names(kProviders))
+      ->transform(CLI::CheckedTransformer(kProviders).description(""));
+  group->add_option("--optimisation", load.engine.optimisation, "how far models are rewritten: " + names(kLevels))
+      ->transform(CLI::CheckedTransformer(kLevels).description(""));
+  group->add_flag_callback(
+      "--no-fuse", [&load] { load.fuse = false; }, "run ONNX nodes one after the other, not as one model");
+  group->add_option("--onnxruntime", load.engine.onnxruntime_library, "libonnxruntime.so, or a folder that has one");
+  group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torch.so, for jit nodes");
+  group->add_flag("--allow-outside", load.allow_outside, "models may lie outside the bundle's folder");
+  group->add_flag_callback(
+      "--no-checksums", [&load] { load.verify_checksums = false; }, "do not compare the models with their checksums");
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "leapp/runtime/options.h"
+
+namespace leapp::cli {
+
+/// What the subcommands that run a bundle have in common. The options write into `load`, which must outlive `command`.
+void add_load_options(CLI::App& command, runtime::LoadOptions& load);
+
+}  // namespace leapp::cli

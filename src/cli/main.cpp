@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <sstream>
+#include <utility>
+
+#include "cli/commands.h"
+
+namespace leapp::cli {
+namespace {
+
+using AddCommand = void (*)(CLI::App& app, Context& context);
+
+// In the order of the help.
+constexpr std::array<AddCommand, 6> kCommands{
+    &add_inspect, &add_check, &add_run, &add_bench, &add_diff, &add_fuse,
+};
+
+void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream problem;
+    if (app.exit(error, out, problem) == 0) {
+      context.print(out.str() + (out.str().ends_with('\n') ? "" : "\n"));
+    } else {
+      context.fail(problem.str());
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  // A reader that went away is seen when writing to it.
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  Context context;
+  try {
+    CLI::App app("Looks at, checks, runs and compares bundles, without torch and without Python.", "leapp");
+    app.require_subcommand(1);
+    app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
+      return std::string(error.what()) + "; --help says more";
+    });
+    app.set_version_flag("--version", "leapp " LEAPP_VERSION);
+    app.footer("leapp COMMAND --help says more.\nExit code: 0 fine, 1 findings, 2 wrong usage or an unreadable file.");
+    for (const AddCommand add : kCommands) add(app, context);
+    read_arguments(app, context, argc, argv);
+  } catch (const std::bad_alloc&) {
+    context.fail("not enough memory");
+  } catch (const std::exception& error) {
+    context.fail(error.what());
+  }
+  return context.flush();
+}
+
+}  // namespace
+
+CLI::App& add_command(CLI::App& app, Context& context, const CommandText& text, std::function<Result<ExitCode>()> run) {
+  CLI::App& command = *app.add_subcommand(text.name, text.summary);
+  command.add_flag("--json", context.json, "print one JSON document instead of text");
+  command.footer(fmt::format("Examples:\n{}", text.examples));
+  command.callback([&context, run = std::move(run)] { context.finish(run()); });
+  return command;
+}
+
+}  // namespace leapp::cli
+
+int main(int argc, char** argv) { return leapp::cli::run(argc, argv); }

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/opened_bundle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace leapp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<fs::path> yaml_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return path;
+  const fs::path folder = fs::canonical(path, error);
+  const fs::path yaml = folder / (folder.filename().string() + ".yaml");
+  if (!fs::exists(yaml, error)) {
+    return not_found(
+        fmt::format("{} is no bundle: expected {} in it, found none", path.string(), yaml.filename().string()));
+  }
+  return path / yaml.filename();
+}
+
+bool same_digest(const std::string& written, const std::string& found) {
+  return std::equal(written.begin(), written.end(), found.begin(), found.end(),
+                    [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+}
+
+}  // namespace
+
+Result<OpenedBundle> open_bundle(const fs::path& path) {
+  OpenedBundle opened;
+  LEAPP_ASSIGN_OR_RETURN(opened.yaml, yaml_of(path));
+  opened.folder = opened.yaml.parent_path();
+  opened.name = opened.yaml.stem().string();
+  LEAPP_ASSIGN_OR_RETURN(opened.spec, bundle::read_bundle(opened.yaml));
+  opened.report = bundle::resolve_wiring(opened.spec);
+  return opened;
+}
+
+Result<ModelFacts> read_model_facts(const OpenedBundle& opened, const bundle::Model& model,
+                                    const bundle::FileOptions& options) {
+  ModelFacts facts;
+  LEAPP_ASSIGN_OR_RETURN(
+      facts.file,
+      bundle::read_model(opened.folder, model, {.allow_outside = options.allow_outside, .verify_checksums = false}));
+  LEAPP_ASSIGN_OR_RETURN(facts.digests, digest_bytes(facts.file.bytes));
+  const bundle::ModelParameters& written = model.parameters;
+  if (written.sha256sum || written.md5sum) {
+    const bool same = (!written.sha256sum || same_digest(*written.sha256sum, facts.digests.sha256)) &&
+                      (!written.md5sum || same_digest(*written.md5sum, facts.digests.md5));
+    facts.checksum = same ? ModelFacts::Checksum::kOk : ModelFacts::Checksum::kDiffers;
+  }
+  return facts;
+}
+
+std::string input_name(const bundle::BundleSpec& spec, bundle::PortIndex at) {
+  return spec.models[at.node].name + "/" + spec.models[at.node].inputs[at.port].name;
+}
+
+std::string output_name(const bundle::BundleSpec& spec, bundle::PortIndex at) {
+  return spec.models[at.node].name + "/" + spec.models[at.node].outputs[at.port].name;
+}
+
+std::optional<std::string> system_value(const bundle::BundleSpec& spec, std::string_view key) {
+  for (const auto& [name, value] : spec.system_information) {
+    if (name == key) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/context.h"
+#include "leapp/bundle/spec.h"
+
+namespace leapp::cli {
+
+[[nodiscard]] Json to_json(const bundle::YamlValue& value);
+[[nodiscard]] Json to_json(const bundle::YamlMap& map);
+
+/// Names along each axis; null for an axis without, "__temporal_axis__" for the temporal one.
+[[nodiscard]] Json element_names_json(const bundle::Port& port);
+
+/// What the YAML says of a port, under the YAML's own keys. Keys that are not written are left out.
+[[nodiscard]] Json to_json(const bundle::Port& port);
+
+/// "0.5", "[1, 2]", "{a: 1}": a value in one line, for people.
+[[nodiscard]] std::string value_text(const bundle::YamlValue& value);
+
+}  // namespace leapp::cli
