@@ -44,6 +44,7 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 bench:  ## figures, beside the peer's
 	@scripts/stage setup scripts/setup --peer
 	@$(MAKE) build
+	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime
 	@scripts/stage bench .venv/bin/python bench/run.py
 
 format: setup  ## clang-format and ruff

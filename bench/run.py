@@ -12,6 +12,8 @@ import sys
 from datetime import date
 from pathlib import Path
 
+import deployment
+
 ROOT = Path(__file__).resolve().parent.parent
 WORKER = ROOT / "bench" / "worker.py"
 OURS = sys.executable
@@ -85,6 +87,7 @@ def main() -> None:
     compiling()
     scaling("scaling_operators", "operators", [1000, 2000, 5000, 10000], 3)
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
+    deployment.report()
 
 
 if __name__ == "__main__":

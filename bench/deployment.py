@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `make bench` that is about running bundles: steps, loading, memory, importing."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKER = ROOT / "bench" / "stepping.py"
+OURS = Path(sys.executable)
+PEER = ROOT / "build" / "peer-venv" / "bin" / "python"
+BUNDLES = ROOT / "build" / "bench-bundles"
+BUILD = ROOT / "build" / "default"
+CPP = BUILD / "bench" / "bench_runtime"
+LIBRARY = BUILD / "src" / "runtime" / "libleapp_runtime.so"
+WORKLOADS = {
+    "mlp": "MLP 48-512-256-128-12 (781 KB) in 3 nodes",
+    "small": "MLP 12-32-32-8 (7 KB) in 3 nodes",
+    "gru": "GRU-256 policy (924 KB) in 3 nodes, with state",
+}
+ROUNDS = 3
+STEPS = 10000
+
+
+def onnxruntime_folder() -> str:
+    found = importlib.util.find_spec("onnxruntime")
+    if found is None or found.origin is None:
+        raise SystemExit("bench: expected the package onnxruntime, found none")
+    return str(Path(found.origin).parent / "capi")
+
+
+def call(*command: object) -> Any:
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    environment.setdefault("LEAPP_ONNXRUNTIME", onnxruntime_folder())
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, cwd=ROOT / "build", env=environment, check=False
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def python(interpreter: Path, *arguments: object) -> Any:
+    return call(interpreter, WORKER, *arguments)
+
+
+def bundle(whose: str, backend: str, name: str) -> Path:
+    return BUNDLES / f"{whose}_{backend}" / name
+
+
+def yaml(whose: str, backend: str, name: str) -> Path:
+    return bundle(whose, backend, name) / f"{name}.yaml"
+
+
+def prepare() -> None:
+    shutil.rmtree(BUNDLES, ignore_errors=True)
+    for backend in ("onnx", "jit"):
+        python(OURS, "export", BUNDLES / f"ours_{backend}", backend)
+        python(PEER, "export", BUNDLES / f"peer_{backend}", backend)
+    for name in WORKLOADS:
+        python(OURS, "merge", bundle("ours", "onnx", name))
+
+
+def has_manager() -> bool:
+    command = [str(OURS), "-c", "from leapp import InferenceManager"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+Row = tuple[str, Callable[[], list[float]]]
+
+
+def python_rows(name: str, manager: bool) -> list[Row]:
+    ours, peer = "Python  ours, run_policy", "Python  peer, run_policy"
+    rows: list[Row] = []
+    if manager:
+        file = yaml("ours", "onnx", name)
+        rows = [
+            (f"{ours} (NumPy)", lambda: python(OURS, "policy", file, "numpy", "--no-torch")["run_policy"]),
+            (f"{ours} (torch tensors)", lambda: python(OURS, "policy", file)["run_policy"]),
+        ]
+    return [
+        *rows,
+        (f"{peer} (onnx)", lambda: python(PEER, "policy", yaml("peer", "onnx", name))["run_policy"]),
+        (f"{peer} (jit)", lambda: python(PEER, "policy", yaml("peer", "jit", name))["run_policy"]),
+        ("Python  torch, eager", lambda: python(OURS, "eager", name)["eager"]),
+    ]
+
+
+CPP_ROWS = {
+    "fused": "C++     ours, fused",
+    "bare_merged": "C++     ONNX Runtime, models merged by hand",
+    "separate": "C++     ours, a model for each node",
+    "bare_separate": "C++     ONNX Runtime, a model for each node",
+    "floor": "        reading the weights once",
+}
+RAW_ROWS = {
+    "merged": "Python  ONNX Runtime, models merged by hand",
+    "separate": "Python  ONNX Runtime, a model for each node",
+}
+
+
+def steps(name: str, manager: bool) -> dict[str, list[float]]:
+    """Rounds in turns; of each row the one with the lowest median."""
+    found: dict[str, list[float]] = {}
+
+    def keep(label: str, times: list[float]) -> None:
+        found[label] = min(found.get(label, times), times)
+
+    folder = bundle("ours", "onnx", name)
+    for _ in range(ROUNDS):
+        for key, times in call(CPP, "step", folder, STEPS).items():
+            keep(CPP_ROWS[key], times)
+        for key, times in python(OURS, "raw", folder).items():
+            keep(RAW_ROWS[key], times)
+        for label, measure in python_rows(name, manager):
+            keep(label, measure())
+    return found
+
+
+def stepping(manager: bool) -> None:
+    print(f"\none step, one thread, microseconds; best of {ROUNDS} rounds    {'p50':>10s} {'p99':>10s} {'p99.9':>10s}")
+    for name, text in WORKLOADS.items():
+        rows = steps(name, manager)
+        print(f" {text}")
+        for label, (p50, p99, p999) in rows.items():
+            print(f"  {label:52s} {p50:10.1f} {p99:10.1f} {p999:10.1f}")
+        fused, bare = rows[CPP_ROWS["fused"]][0], rows[CPP_ROWS["bare_merged"]][0]
+        print(f"  C++ fused / bare ONNX Runtime: {fused / bare:.2f} x (expected at most 1.05)")
+        peer = min(times[0] for label, times in rows.items() if "peer" in label)
+        for label, times in rows.items():
+            if "ours, run_policy" in label:
+                print(f"  {label[8:]} / peer's best: {times[0] / peer:.2f} x (expected at most 0.50)")
+
+
+def loading(manager: bool) -> None:
+    print("\nloading the 3-node MLP, ms: first in the process, then best")
+    rows = {
+        f"C++     ours, {key}": times for key, times in call(CPP, "load", bundle("ours", "onnx", "mlp"), 50).items()
+    }
+    if manager:
+        rows["Python  ours"] = python(OURS, "load", yaml("ours", "onnx", "mlp"), "--no-torch")
+    for backend in ("onnx", "jit"):
+        rows[f"Python  peer ({backend})"] = python(PEER, "load", yaml("peer", backend, "mlp"))
+    for label, times in rows.items():
+        print(f"  {label:30s} {times['first_ms']:10.1f} {times['then_ms']:10.1f}")
+    peer = min(times["then_ms"] for label, times in rows.items() if "peer" in label)
+    for label, times in rows.items():
+        if "fused" in label or "Python  ours" in label:
+            print(f"  {label[8:]} / peer's best: {times['then_ms'] / peer:.2f} x (expected at most 0.50)")
+
+
+def sizes(manager: bool) -> None:
+    stripped = BUNDLES / "stripped.so"
+    subprocess.run(["strip", "-o", stripped, LIBRARY.resolve()], check=True)
+    print(f"\nlibleapp_runtime.so without debug information: {stripped.stat().st_size / 1e6:.2f} MB")
+    print("resident memory after 100 steps of the 3-node MLP, MB")
+    print(f"  C++     ours   {call(CPP, 'memory', bundle('ours', 'onnx', 'mlp'))['resident_mb']:8.1f}")
+    if manager:
+        found = python(OURS, "memory", yaml("ours", "onnx", "mlp"), "--no-torch")
+        print(f"  Python  ours   {found['resident_mb']:8.1f}")
+    found = python(PEER, "memory", yaml("peer", "onnx", "mlp"))
+    print(f"  Python  peer   {found['resident_mb']:8.1f}")
+
+
+def import_ms(interpreter: Path, code: str) -> float | None:
+    times = []
+    for _ in range(15):
+        start = time.perf_counter()
+        done = subprocess.run([str(interpreter), "-c", code], capture_output=True, check=False)
+        times.append((time.perf_counter() - start) * 1e3)
+        if done.returncode != 0:
+            return None
+    return min(times)
+
+
+def importing() -> None:
+    print("\na process that imports, ms")
+    numpy = import_ms(OURS, "import numpy") or 0.0
+    print(f"  numpy                  {numpy:8.1f}")
+    ours = import_ms(OURS, "import sys; sys.modules['torch'] = None; import leapp")
+    if ours is None:
+        print("  leapp without torch    this build of leapp needs torch")
+    else:
+        print(f"  leapp without torch    {ours:8.1f}   {ours - numpy:+.1f} ms (expected at most +50)")
+    for label, interpreter in (("leapp with torch", OURS), ("the peer", PEER)):
+        found = import_ms(interpreter, "import torch, leapp")
+        print(f"  {label:22s} {found or 0.0:8.1f}")
+
+
+def report() -> None:
+    prepare()
+    manager = has_manager()
+    if not manager:
+        print("\n(this build of leapp has no InferenceManager: its rows are left out)")
+    stepping(manager)
+    loading(manager)
+    sizes(manager)
+    importing()
+
+
+if __name__ == "__main__":
+    report()
