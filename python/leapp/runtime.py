@@ -107,7 +107,7 @@ class InferenceManager:
         if profile_prefix is not None:
             options["profile_prefix"] = str(profile_prefix)
         self._manager = Manager(model_path, **options)
-        self._nodes = {name: Node(name, *rest) for name, *rest in self._manager.nodes}
+        self._nodes = {each[0]: Node(*each) for each in self._manager.nodes}
 
     @property
     def inputs(self) -> list[str]:
