@@ -87,8 +87,7 @@ dlpack::ExchangeApi* exchange_api(nb::handle type) {
 }
 
 /// The method of torch's tensors that gives one whose memory holds its values and is the CPU's; null: it does already.
-const char* needed_copy(nb::handle value, const dlpack::Tensor& tensor) {
-  const std::int32_t device = tensor.device.device_type;
+const char* needed_copy(nb::handle value, std::int32_t device) {
   if (device != dlpack::kCpu && device != kCudaHost) {
     return PyObject_HasAttrString(value.ptr(), "cpu") != 0 ? "cpu" : nullptr;
   }
@@ -185,7 +184,7 @@ bool ArrayIn::open_exchange(nb::handle value) {
   if (api == nullptr || api->tensor_from_object == nullptr) return false;
   dlpack::Tensor tensor;
   if (api->tensor_from_object(value.ptr(), &tensor) != 0) return false;
-  if (const char* remedy = needed_copy(value, tensor)) {
+  if (const char* remedy = needed_copy(value, tensor.device.device_type)) {
     const nb::object copy = attribute(value, remedy);
     owner_ = nb::steal(PyObject_CallNoArgs(copy.ptr()));
     if (!owner_.is_valid() || api->tensor_from_object(owner_.ptr(), &tensor) != 0) return false;
@@ -196,7 +195,10 @@ bool ArrayIn::open_exchange(nb::handle value) {
 
 bool ArrayIn::open_capsule(nb::handle value) {
   if (PyErr_Occurred() != nullptr) return false;
-  const nb::object make = attribute(value, "__dlpack__");
+  nb::object source = nb::borrow(value);
+  if (attribute(value, "requires_grad").ptr() == Py_True) source = value.attr("detach")();
+  if (const char* remedy = needed_copy(source, dlpack::kCpu)) source = source.attr(remedy)();
+  const nb::object make = attribute(source, "__dlpack__");
   if (!make.is_valid()) return false;
   nb::object capsule;
   try {
