@@ -13,6 +13,7 @@ from pathlib import Path
 import bundle_runner
 import numpy as np
 import pytest
+import torch
 from leapp import InferenceManager
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,3 +137,36 @@ def test_capture_is_not_in_it(prefix: Path, tmp_path: Path) -> None:
         cwd=tmp_path, check=False,
     )  # fmt: skip
     assert "built without torch" in " ".join(said.split())
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The build that these tests run on, installed."""
+    installed = tmp_path_factory.mktemp("whole")
+    run("cmake", "--install", bundle_runner.BUILD, "--prefix", installed, cwd=installed)
+    return installed
+
+
+def test_the_engine_on_torch_is_found_beside_the_library(robot_loop: Path, whole: Path) -> None:
+    (plugin,) = whole.glob("lib*/**/libleapp_engine_torch.so")
+    bundle = ROOT / "tests" / "bundles" / "peer" / "stateful_policy" / "stateful_policy.yaml"
+    environment = {key: value for key, value in CLEAN.items() if key != "LEAPP_ENGINE_TORCH"}
+    environment["LD_LIBRARY_PATH"] = str(plugin.parent)
+    command = [str(robot_loop), str(bundle), "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    manager = InferenceManager(bundle)
+    obs = np.float32(-0.25) * np.arange(16, dtype=np.float32).reshape(1, 16)
+    action = manager({"policy/obs": obs})["policy/action"].flatten().tolist()
+    assert [float(word) for word in done.stdout.splitlines()[3].split()] == pytest.approx(action, rel=1e-6)
+
+
+def test_capture_is_a_component(whole: Path, tmp_path: Path) -> None:
+    assert list(whole.rglob("include/leapp/capture.h"))
+    assert not list(whole.glob("leapp"))  # the Python package is no part of it
+    torch_root = Path(torch.__file__).parent
+    said = run(
+        "cmake", "-S", CONSUMER, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={whole};{torch_root}", "-DLEAPP_COMPONENTS=capture",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert "Found Torch" in said

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import threading
 import time
@@ -471,3 +472,23 @@ def test_options(tmp_path: Path) -> None:
         InferenceManager(path, onnxruntime_library=tmp_path)
     with pytest.raises(TypeError):
         InferenceManager(3)  # type: ignore[arg-type]
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python programs of docs/running.md, one after the other, on a bundle as the page assumes it."""
+    leapp.start("walk", save_path=tmp_path)
+    obs = annotate.input_tensors("policy", {"obs": torch.zeros(1, 48)})
+    hidden = annotate.state_tensors("policy", {"hidden": torch.full((1, 32), 0.5)})
+    annotate.update_state("policy", {"hidden": hidden + obs[:, :32]})
+    annotate.output_tensors("policy", {"action": hidden[:, :12] * 2}, export_with="onnx")
+    leapp.stop()
+    leapp.compile_graph(visualize=False)
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).resolve().parents[2] / "docs" / "running.md"
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
+    assert names["action"].tolist() == [[1.0] * 12]
+    assert names["manager"]({"policy/obs": torch.zeros(1, 48)})["policy/action"].tolist() == [[2.0] * 12]
