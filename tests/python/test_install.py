@@ -165,8 +165,6 @@ def test_capture_is_a_component(whole: Path, tmp_path: Path) -> None:
     assert list(whole.rglob("include/leapp/capture.h"))
     assert not list(whole.glob("leapp"))  # the Python package is no part of it
     torch_root = Path(torch.__file__).parent
-    said = run(
-        "cmake", "-S", CONSUMER, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={whole};{torch_root}", "-DLEAPP_COMPONENTS=capture",
-        cwd=tmp_path,
-    )  # fmt: skip
+    prefixes = f"-DCMAKE_PREFIX_PATH={whole};{torch_root}"
+    said = run("cmake", "-S", CONSUMER, "-B", tmp_path, prefixes, "-DLEAPP_COMPONENTS=capture", cwd=tmp_path)
     assert "Found Torch" in said
