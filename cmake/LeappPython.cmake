@@ -19,17 +19,18 @@ function(leapp_python_package)
     COMMENT "Mirroring python/leapp" VERBATIM)
 endfunction()
 
-# leapp_add_python_module(<name> SOURCES <file>... [DEPENDS <target>...])
+# leapp_add_python_module(<name> SOURCES <file>... [DEPENDS <target>...] [TORCH])
 #
-# A nanobind extension module leapp.<name>, built into the mirror and installed beside the Python sources.
+# A nanobind extension module leapp.<name>, built into the mirror and installed beside the Python sources, where it finds
+# our libraries; with TORCH also those of the package torch.
 function(leapp_add_python_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;DEPENDS")
   nanobind_add_module(${name} NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
   leapp_set_warnings(${name})
   set_target_properties(${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/leapp"
-    INSTALL_RPATH "$ORIGIN/../torch/lib")
+    INSTALL_RPATH "$ORIGIN$<$<BOOL:${arg_TORCH}>:;$ORIGIN/../torch/lib>")
   add_dependencies(${name} leapp_python_package)
-  install(TARGETS ${name} LIBRARY DESTINATION leapp)
+  install(TARGETS ${name} LIBRARY DESTINATION leapp COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()

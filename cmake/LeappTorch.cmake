@@ -52,3 +52,10 @@ target_link_options(leapp_torch INTERFACE "LINKER:-rpath-link,${LEAPP_TORCH_ROOT
 
 add_library(leapp_torch_python INTERFACE IMPORTED GLOBAL)
 target_link_libraries(leapp_torch_python INTERFACE leapp_torch leapp_torch::torch_python)
+
+# Where installed libraries look for libtorch: beside themselves, in the Python package torch that stands beside ours, and
+# unless this is for a wheel, which goes to other machines, in the torch that they were built with.
+set(LEAPP_TORCH_INSTALL_RPATH "$ORIGIN" "$ORIGIN/../torch/lib")
+if(NOT SKBUILD)
+  list(APPEND LEAPP_TORCH_INSTALL_RPATH "${LEAPP_TORCH_ROOT}/lib")
+endif()

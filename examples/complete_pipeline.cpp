@@ -1,62 +1,45 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three stages of a libtorch program: normalise, a linear layer, the most probable class. complete_pipeline.py writes
-// the same bundle. Usage: complete_pipeline [FOLDER]
-#include <ATen/Functions.h>
-
+// Runs the bundle that complete_pipeline.py wrote and prints what it printed; the answer is an integer.
+// Usage: complete_pipeline BUNDLE_FOLDER
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string>
 
-#include "leapp/capture.h"
+#include "leapp/runtime/pipeline.h"
 
 namespace {
 
-namespace annotate = leapp::annotate;
+using leapp::runtime::Pipeline;
+using leapp::runtime::StepResult;
 
-/// One stage: `compute` between the annotation of its input and of its output.
-template <typename Compute>
-leapp::Result<at::Tensor> stage(const std::string& node, const leapp::PortValue& input, const std::string& output,
-                                Compute compute) {
-  LEAPP_ASSIGN_OR_RETURN(const auto inputs, annotate::input_tensors(node, {input}));
-  const at::Tensor result = compute(inputs[0].tensor());
-  LEAPP_ASSIGN_OR_RETURN(const auto outputs,
-                         annotate::output_tensors(node, {{output, result}}, {.export_with = "jit"}));
-  return outputs[0].tensor();
-}
+constexpr int kSteps = 4;
 
-leapp::Status run(const std::string& folder) {
-  const at::Tensor weight = at::sin(at::arange(50).to(at::kFloat)).reshape({5, 10});
-  const at::Tensor bias = at::arange(5).mul(0.1);
-
-  LEAPP_RETURN_IF_ERROR(leapp::start("complete_pipeline", {.save_path = folder}));
-  leapp::name_tensor(weight, "linear.weight", /*parameter=*/true);
-  leapp::name_tensor(bias, "linear.bias", /*parameter=*/true);
-  const at::Tensor raw_data = at::cos(at::arange(10).to(at::kFloat)).unsqueeze(0);
-  LEAPP_ASSIGN_OR_RETURN(const at::Tensor normalized,
-                         stage("preprocess", {"raw_data", raw_data}, "normalized", [](const at::Tensor& raw) {
-                           const at::Tensor centred = at::sub(raw, at::mean(raw));  // first: C++ leaves the order open
-                           return at::div(centred, at::add(at::std(raw), 1e-6));
-                         }));
-  LEAPP_ASSIGN_OR_RETURN(const at::Tensor predictions,
-                         stage("inference", {"features", normalized}, "predictions",
-                               [&](const at::Tensor& features) { return at::linear(features, weight, bias); }));
-  LEAPP_ASSIGN_OR_RETURN(const at::Tensor final_output,
-                         stage("postprocess", {"predictions", predictions}, "final_output",
-                               [](const at::Tensor& scores) { return at::argmax(at::softmax(scores, 1), 1); }));
-  LEAPP_RETURN_IF_ERROR(leapp::stop());
-  LEAPP_ASSIGN_OR_RETURN(const leapp::CompileReport report, leapp::compile_graph());
-  std::printf("class %d of %+.6f %+.6f %+.6f %+.6f %+.6f\n", final_output.item().toInt(),
-              predictions[0][0].item().toDouble(), predictions[0][1].item().toDouble(),
-              predictions[0][2].item().toDouble(), predictions[0][3].item().toDouble(),
-              predictions[0][4].item().toDouble());
-  return report.validation;
+leapp::Status run(const std::string& bundle) {
+  LEAPP_ASSIGN_OR_RETURN(Pipeline pipeline, Pipeline::load(bundle));
+  LEAPP_ASSIGN_OR_RETURN(const std::span<float> raw_data, pipeline.input<float>("preprocess/raw_data"));
+  LEAPP_ASSIGN_OR_RETURN(const auto final_output, pipeline.output<std::int64_t>("postprocess/final_output"));
+  for (int step = 0; step < kSteps; ++step) {
+    for (std::size_t i = 0; i < raw_data.size(); ++i) {
+      raw_data[i] = std::cos(static_cast<float>(i) + static_cast<float>(step));
+    }
+    if (pipeline.step() != StepResult::kOk) return pipeline.error();
+    std::printf("step %d: class %d\n", step, static_cast<int>(final_output[0]));
+  }
+  return {};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const leapp::Status status = run(argc > 1 ? argv[1] : ".");
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: complete_pipeline BUNDLE_FOLDER   (the folder that complete_pipeline.py wrote)\n");
+    return 2;
+  }
+  const leapp::Status status = run(argv[1]);
   if (!status.ok()) std::fprintf(stderr, "complete_pipeline: %s\n", status.message().c_str());
   return status.ok() ? 0 : 1;
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three stages: normalise, a linear layer, the most probable class. Usage: complete_pipeline.py [FOLDER]
 
-complete_pipeline.cpp is the same program on libtorch and writes the same bundle.
+complete_pipeline.cpp runs the bundle and prints the same; complete_pipeline_capture.cpp is this program on libtorch and
+writes the same bundle.
 """
 
 import sys
@@ -10,6 +11,8 @@ import sys
 import leapp
 import torch
 from leapp import annotate
+
+STEPS = 4
 
 
 class SimpleNet(torch.nn.Module):
@@ -34,19 +37,19 @@ def preprocess(raw_data: torch.Tensor) -> torch.Tensor:
 def main(folder: str) -> None:
     model = SimpleNet().eval()
     leapp.start("complete_pipeline", save_path=folder)
-    preprocessed = preprocess(torch.cos(torch.arange(10).float()).unsqueeze(0))
+    for step in range(STEPS):
+        preprocessed = preprocess(torch.cos(torch.arange(10).float() + step).unsqueeze(0))
 
-    features = annotate.input_tensors("inference", {"features": preprocessed})
-    predictions = model(features)
-    annotate.output_tensors("inference", {"predictions": predictions}, export_with="jit")
+        features = annotate.input_tensors("inference", {"features": preprocessed})
+        predictions = model(features)
+        predictions = annotate.output_tensors("inference", {"predictions": predictions}, export_with="jit")
 
-    scores = annotate.input_tensors("postprocess", {"predictions": predictions})
-    final_output = torch.argmax(torch.softmax(scores, dim=1), dim=1)
-    annotate.output_tensors("postprocess", {"final_output": final_output}, export_with="jit")
-
+        scores = annotate.input_tensors("postprocess", {"predictions": predictions})
+        final_output = torch.argmax(torch.softmax(scores, dim=1), dim=1)
+        final_output = annotate.output_tensors("postprocess", {"final_output": final_output}, export_with="jit")
+        print(f"step {step}: class {final_output.item()}")
     leapp.stop()
     leapp.compile_graph()
-    print(f"class {final_output.item()} of", " ".join(f"{score:+.6f}" for score in predictions[0].tolist()))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 """Two nodes, the second of which feeds the first in the next pass. Usage: feedback_example.py [FOLDER]
 
 Nothing here says "state": every tensor is an ordinary input or output. That `policy_memory` comes back one pass later
-is seen in the second pass, so the loop runs twice.
+is seen in the second pass, so the loop runs twice. feedback_example.cpp runs the bundle and prints the same numbers.
 """
 
 import sys

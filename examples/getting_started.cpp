@@ -1,32 +1,37 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the bundle that getting_started.py wrote, on libtorch. Usage: getting_started BUNDLE_FOLDER
-#include <ATen/Functions.h>
-#include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/serialization/import.h>
-
+// Runs the bundle that getting_started.py wrote and prints what it printed. Usage: getting_started BUNDLE_FOLDER
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <exception>
+#include <initializer_list>
+#include <span>
 #include <string>
+
+#include "leapp/runtime/pipeline.h"
 
 namespace {
 
+using leapp::runtime::Pipeline;
+using leapp::runtime::StepResult;
+
 constexpr int kSteps = 3;
 
-int run(const std::string& folder) {
-  torch::jit::Module preprocess = torch::jit::load(folder + "/preprocess.pt");
-  torch::jit::Module policy = torch::jit::load(folder + "/policy.pt");
-  const at::InferenceMode inference;
-  const at::Tensor command = at::tensor({0.5F, -0.25F}).unsqueeze(0);
+leapp::Status run(const std::string& bundle) {
+  LEAPP_ASSIGN_OR_RETURN(Pipeline pipeline, Pipeline::load(bundle));
+  LEAPP_ASSIGN_OR_RETURN(const std::span<float> obs, pipeline.input<float>("preprocess/obs"));
+  LEAPP_ASSIGN_OR_RETURN(const std::span<float> command, pipeline.input<float>("preprocess/command"));
+  LEAPP_ASSIGN_OR_RETURN(const std::span<const float> action, pipeline.output<float>("policy/action"));
+  std::ranges::copy(std::initializer_list{0.5F, -0.25F}, command.begin());  // stays until it is replaced
   for (int step = 0; step < kSteps; ++step) {
-    const at::Tensor obs = at::sin(at::arange(6).mul(0.3).add(step)).unsqueeze(0);
-    const at::Tensor features = preprocess.forward({obs, command}).toTensor();
-    const at::Tensor action = policy.forward({features}).toTensor();
-    std::printf("step %d: action = %+.6f %+.6f\n", step, action[0][0].item().toDouble(),
-                action[0][1].item().toDouble());
+    for (std::size_t i = 0; i < obs.size(); ++i) {
+      obs[i] = std::sin(0.3F * static_cast<float>(i) + static_cast<float>(step));
+    }
+    if (pipeline.step() != StepResult::kOk) return pipeline.error();
+    std::printf("step %d: action = %+.6f %+.6f\n", step, action[0], action[1]);
   }
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -36,10 +41,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: getting_started BUNDLE_FOLDER   (the folder that getting_started.py wrote)\n");
     return 2;
   }
-  try {
-    return run(argv[1]);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "getting_started: %s\n", failure.what());
-    return 1;
-  }
+  const leapp::Status status = run(argv[1]);
+  if (!status.ok()) std::fprintf(stderr, "getting_started: %s\n", status.message().c_str());
+  return status.ok() ? 0 : 1;
 }

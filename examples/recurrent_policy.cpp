@@ -1,51 +1,49 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the bundle that recurrent_policy.py wrote, on libtorch. Usage: recurrent_policy BUNDLE_FOLDER
-#include <ATen/Functions.h>
-#include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/serialization/import.h>
-
+// Runs the bundle that recurrent_policy.py wrote and prints what it printed: the loop of a robot. The program knows
+// neither Python nor torch; the hidden state stays inside the pipeline. Usage: recurrent_policy BUNDLE_FOLDER
+#include <cmath>
 #include <cstdio>
-#include <exception>
+#include <span>
 #include <string>
+
+#include "leapp/runtime/pipeline.h"
 
 namespace {
 
-constexpr int kObservations = 16;
-constexpr int kHidden = 32;
+using leapp::runtime::Pipeline;
+using leapp::runtime::StepResult;
+
 constexpr int kSteps = 5;
 
-at::Tensor observation(int step) { return at::sin(at::arange(kObservations).mul(0.1).add(0.5 * step)).unsqueeze(0); }
-
-int run(const std::string& folder) {
-  torch::jit::Module normalise = torch::jit::load(folder + "/normalise.pt");
-  torch::jit::Module policy = torch::jit::load(folder + "/policy.pt");
-  torch::jit::Module scale = torch::jit::load(folder + "/scale.pt");
-
-  const at::InferenceMode inference;
-  at::Tensor hidden = at::zeros({1, 1, kHidden});
-  for (int step = 0; step < kSteps; ++step) {
-    const at::Tensor features = normalise.forward({observation(step)}).toTensor();
-    const auto outputs = policy.forward({features, hidden}).toTuple();
-    hidden = outputs->elements()[1].toTensor();
-    const at::Tensor target = scale.forward({outputs->elements()[0]}).toTensor();
-    std::printf("step %d: target[0] = %+.6f\n", step, target[0][0].item().toDouble());
+/// What the robot would measure; the Python program computes the same.
+void observe(int step, std::span<float> obs) {
+  for (std::size_t i = 0; i < obs.size(); ++i) {
+    obs[i] = std::sin(0.1F * static_cast<float>(i) + 0.5F * static_cast<float>(step));
   }
-  return 0;
+}
+
+leapp::Status run(const std::string& bundle) {
+  LEAPP_ASSIGN_OR_RETURN(Pipeline pipeline, Pipeline::load(bundle));
+  LEAPP_ASSIGN_OR_RETURN(const std::span<float> obs, pipeline.input<float>("normalise/obs"));
+  LEAPP_ASSIGN_OR_RETURN(const std::span<const float> target, pipeline.output<float>("scale/target"));
+  for (int step = 0; step < kSteps; ++step) {
+    observe(step, obs);
+    if (pipeline.step() != StepResult::kOk) return pipeline.error();
+    std::printf("step %d: target[0] = %+.6f\n", step, target[0]);
+  }
+  return {};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: recurrent_policy BUNDLE_FOLDER   (for example build/demo/recurrent_policy)\n");
+    std::fprintf(stderr, "usage: recurrent_policy BUNDLE_FOLDER   (the folder that recurrent_policy.py wrote)\n");
     return 2;
   }
-  try {
-    return run(argv[1]);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "recurrent_policy: %s\n", failure.what());
-    return 1;
-  }
+  const leapp::Status status = run(argv[1]);
+  if (!status.ok()) std::fprintf(stderr, "recurrent_policy: %s\n", status.message().c_str());
+  return status.ok() ? 0 : 1;
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Export a recurrent policy pipeline: normalise, GRU policy, scale. Usage: recurrent_policy.py [FOLDER]
 
-Writes FOLDER/recurrent_policy/ and prints the first action of every step; recurrent_policy.cpp runs the bundle and
-prints the same numbers.
+Writes FOLDER/recurrent_policy/ and prints the first action of every step; recurrent_policy.cpp runs the bundle, without
+torch and Python, and prints the same numbers.
 """
 
 import sys
@@ -46,14 +46,14 @@ def main(folder: str) -> None:
     with torch.no_grad():
         for step in range(STEPS):
             obs = annotate.input_tensors("normalise", {"obs": observation(step)})
-            features = annotate.output_tensors("normalise", {"features": normalise(obs)}, export_with="jit")
+            features = annotate.output_tensors("normalise", {"features": normalise(obs)}, export_with="onnx")
 
             features, hidden = annotate.input_tensors("policy", {"features": features, "hidden": hidden})
             action, hidden = policy(features, hidden)
-            action, hidden = annotate.output_tensors("policy", {"action": action, "hidden": hidden}, export_with="jit")
+            action, hidden = annotate.output_tensors("policy", {"action": action, "hidden": hidden}, export_with="onnx")
 
             action = annotate.input_tensors("scale", {"action": action})
-            target = annotate.output_tensors("scale", {"target": 0.5 * torch.tanh(action)}, export_with="jit")
+            target = annotate.output_tensors("scale", {"target": 0.5 * torch.tanh(action)}, export_with="onnx")
             print(f"step {step}: target[0] = {target[0, 0].item():+.6f}")
     leapp.stop()
     results = leapp.compile_graph()

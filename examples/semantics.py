@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say what tensors mean: kinds, names of elements, an axis of moments, keys of your own. Usage: semantics.py [FOLDER]
 
-Writes FOLDER/semantics/ and prints what its YAML says about the ports.
+Writes FOLDER/semantics/ and prints what its YAML says about the ports, and a target for each joint; semantics.cpp runs
+the bundle, looks the ports up by what they mean and prints the same targets.
 """
 
 import sys
@@ -13,6 +14,7 @@ import torch
 from leapp import GraphConfigs, InputKindEnum, OutputKindEnum, TemporalAxis, TensorSemantics, annotate
 
 JOINTS = ["hip", "knee", "ankle"]
+GAINS = [20.0, 20.0, 10.0]
 
 
 def main(folder: str) -> None:
@@ -20,20 +22,22 @@ def main(folder: str) -> None:
     position, history = annotate.input_tensors(
         "policy",
         [
-            TensorSemantics("q", torch.zeros(3), kind=InputKindEnum.JOINT_POSITION, element_names=JOINTS),
-            TensorSemantics("history", torch.zeros(5, 3), element_names=[TemporalAxis(20.0), JOINTS]),
+            TensorSemantics("q", 0.25 * torch.arange(3), kind=InputKindEnum.JOINT_POSITION, element_names=JOINTS),
+            TensorSemantics("history", torch.arange(15.0).reshape(5, 3), element_names=[TemporalAxis(20.0), JOINTS]),
         ],
     )
     target = position + 0.1 * history.mean(dim=0)
-    annotate.output_tensors(
+    target = annotate.output_tensors(
         "policy",
         TensorSemantics("target", target, OutputKindEnum.JOINT_POSITION, JOINTS, extra={"unit": "rad"}),
-        static_outputs=TensorSemantics("kp", torch.tensor([20.0, 20.0, 10.0]), OutputKindEnum.KP, JOINTS),
+        static_outputs=TensorSemantics("kp", torch.tensor(GAINS), OutputKindEnum.KP, JOINTS),
         export_with="jit",
     )
     leapp.stop()
     leapp.compile_graph(graph_configs=GraphConfigs(frequency=50.0))
     print((Path(folder) / "semantics" / "semantics.yaml").read_text().partition("\nsystem information:")[0])
+    for i, joint in enumerate(JOINTS):
+        print(f"# {joint}: target {target[i].item():+.6f}, kp {GAINS[i]:+.6f}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 """A GRU policy that keeps its hidden state in a buffer. Usage: stateful_gru_export.py [FOLDER]
 
 The model is ordinary PyTorch. `annotate.module` names the module whose buffers are state, and one pass is enough:
-FOLDER/stateful_gru/ holds a model that takes the hidden state, gives the next one, and is wired to itself.
+FOLDER/stateful_gru/ holds a model that takes the hidden state, gives the next one, and is wired to itself;
+stateful_gru_export.cpp runs it and prints the same numbers.
 """
 
 import sys

@@ -5,6 +5,7 @@
 A history of observations is shifted in place, the last action is an attribute, and so is a moving average of the
 actions. Only the observation and the target are annotated. LEAPP finds the three, makes feedback ports of them, named
 after the attributes, and says so in warnings; `leapp.start(..., leaks="error")` refuses and tells what to write.
+undeclared_state.cpp runs the bundle and prints the same numbers.
 """
 
 import sys

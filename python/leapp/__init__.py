@@ -11,6 +11,9 @@
 >>> leapp.stop()
 >>> leapp.compile_graph()
 {'policy': <NodeResult policy: passed>}
+>>> manager = leapp.InferenceManager("walk/walk.yaml")
+>>> manager({"policy/obs": torch.ones(1, 48)})["policy/action"].shape
+torch.Size([1, 12])
 
 Capturing needs torch; the rest of the package does without it, and nothing is imported before it is used.
 """
@@ -39,11 +42,13 @@ if TYPE_CHECKING:
     from leapp._capture import NodeResult
     from leapp.lifecycle import compile_graph, start, stop
     from leapp.patches import FunctionPatch
+    from leapp.runtime import InferenceManager
     from leapp.traced import TracedTensor
 
 __all__ = [
     "FunctionPatch",
     "GraphConfigs",
+    "InferenceManager",
     "InputKindEnum",
     "LeappError",
     "LeappImportError",
@@ -78,6 +83,10 @@ _MODULES = ("_capture", "annotate")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "InferenceManager":
+        value = importlib.import_module("leapp.runtime").InferenceManager
+        globals()[name] = value
+        return value
     if name not in _LATER and name not in _MODULES:
         raise AttributeError(f"module 'leapp' has no attribute '{name}'")
     try:

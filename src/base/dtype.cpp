@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "leapp/base/export.h"
+
 namespace leapp {
 namespace {
 
@@ -53,17 +55,18 @@ const DTypeInfo& info(DType dtype) {
 
 }  // namespace
 
-std::string_view dtype_name(DType dtype) { return info(dtype).name; }
+// Public, and so seen from outside the runtime library.
+LEAPP_API std::string_view dtype_name(DType dtype) { return info(dtype).name; }
 
-std::optional<DType> parse_dtype(std::string_view name) {
+LEAPP_API std::optional<DType> parse_dtype(std::string_view name) {
   for (const DTypeInfo& row : kDTypes) {
     if (row.name == name) return row.dtype;
   }
   return std::nullopt;
 }
 
-std::size_t dtype_size(DType dtype) { return info(dtype).size; }
+LEAPP_API std::size_t dtype_size(DType dtype) { return info(dtype).size; }
 
-bool is_port_dtype(DType dtype) { return dtype <= DType::kBool; }
+LEAPP_API bool is_port_dtype(DType dtype) { return dtype <= DType::kBool; }
 
 }  // namespace leapp

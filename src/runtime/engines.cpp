@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/ort/ort_engine.h"
 #include "engine/plugin.h"
+#include "runtime/pipeline_access.h"
 
 namespace leapp::runtime {
 namespace {
@@ -64,6 +65,11 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, 
         "'pt2' models run from Python only (leapp.InferenceManager); for C++ export with 'onnx' or 'jit'");
   }
   return invalid_argument(fmt::format("expected jit, onnx or pt2, found {}", quote(backend)));
+}
+
+Result<std::unique_ptr<engine::Engine>> PipelineAccess::open_engine(const std::string& backend,
+                                                                    const engine::Options& options) {
+  return runtime::open_engine(backend, options);
 }
 
 }  // namespace leapp::runtime

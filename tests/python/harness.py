@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import inspect
+import io
 import random
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import leapp
@@ -18,6 +22,8 @@ import torch
 import yaml
 from leapp import annotate
 from torch.utils._pytree import tree_leaves
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 Tensors = Sequence[torch.Tensor]
 Function = Callable[..., Any]
@@ -178,6 +184,23 @@ def line_of(function: Function, marker: str) -> int:
     found = [first + i for i, line in enumerate(lines) if marker in line]
     assert len(found) == 1, f"{marker!r} stands in lines {found}"
     return found[0]
+
+
+def load_example(name: str) -> ModuleType:
+    """An example's own functions and classes; without a session its annotations hand back what they are given."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_example(name: str, folder: Path) -> list[str]:
+    """What it prints; it is run here, which saves the seconds that importing torch takes."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        load_example(name).main(str(folder))
+    return printed.getvalue().splitlines()
 
 
 def reset() -> None:

@@ -19,7 +19,8 @@ import torch
 from leapp import annotate
 from torch import nn
 
-STEPS = 20
+STEPS = 100
+STEPPED: list[bundle_runner.Bundle] = []  # by the tests before the one that steps them elsewhere
 
 
 def observations(count: int) -> list[torch.Tensor]:
@@ -410,6 +411,7 @@ def assert_equal_loop(bundle: bundle_runner.Bundle, kind: type[Policy]) -> None:
         found = bundle.step(obs=obs)["policy/action"]
         problem = harness.difference([action], [found], rtol=1e-4, atol=1e-5)
         assert problem is None, f"step {i}: {problem}"
+    STEPPED.append(bundle)
 
 
 @pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
@@ -644,3 +646,10 @@ def test_many_passes_keep_memory_flat(tmp_path: Path) -> None:
     leapp.compile_graph(visualize=False)
     assert peak[1] - peak[0] < 4000, f"{peak} kB"
     assert_equal_loop(bundle_runner.Bundle(tmp_path / "loop"), Deque)
+
+
+def test_the_loops_in_cpp_and_without_torch(tmp_path: Path) -> None:
+    """Last in this file: it steps again, in other processes, whatever bundles the tests before it stepped."""
+    if not STEPPED:
+        pytest.skip("no loop was run")
+    bundle_runner.step_elsewhere(STEPPED, tmp_path)

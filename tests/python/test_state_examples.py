@@ -26,7 +26,7 @@ from leapp import annotate
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-STEPS = 20
+STEPS = 100
 
 
 def run(name: str, folder: Path) -> list[str]:

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "errors.h"
+
+namespace nb = nanobind;
+
+namespace leapp::python {
+namespace {
+
+const char* exception_name(StatusCode code) {
+  switch (code) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kDataLoss:
+      return "LeappValueError";
+    case StatusCode::kWrongType:
+      return "LeappTypeError";
+    case StatusCode::kNotFound:
+      return "LeappKeyError";
+    case StatusCode::kIo:
+      return "LeappOSError";
+    case StatusCode::kUnimplemented:
+      return "LeappNotImplementedError";
+    default:
+      return "LeappRuntimeError";
+  }
+}
+
+}  // namespace
+
+void raise(const Status& status, const char* type) {
+  const nb::object exception =
+      nb::module_::import_("leapp.errors").attr(type != nullptr ? type : exception_name(status.code()));
+  PyErr_SetString(exception.ptr(), status.message().c_str());
+  throw nb::python_error();
+}
+
+std::string kind_of(nb::handle value) {
+  return value.is_none() ? "None" : nb::str(value.type().attr("__name__")).c_str();
+}
+
+std::string take_exception() {
+  const nb::python_error error;  // takes it over
+  std::string text = nb::str(error.type().attr("__name__")).c_str();
+  const std::string message = nb::str(error.value()).c_str();
+  // Only the first line: torch goes on with a trace of C++ calls.
+  if (!message.empty()) text += ": " + message.substr(0, message.find('\n'));
+  // Somebody pressed Ctrl-C: let the next Python code that runs see it.
+  if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  return text;
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "load.h"
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/engine.h"
+#include "errors.h"
+#include "pt2_engine.h"
+#include "runtime/pipeline_access.h"
+
+namespace nb = nanobind;
+
+namespace leapp::python {
+namespace {
+
+/// The folder of the Python package `onnxruntime`, without importing it; empty when there is none.
+std::string onnxruntime_package() {
+  const nb::gil_scoped_acquire lock;
+  try {
+    const nb::object spec = nb::module_::import_("importlib.util").attr("find_spec")("onnxruntime");
+    if (spec.is_none()) return {};
+    const nb::object folders = spec.attr("submodule_search_locations");
+    return nb::cast<nb::str>(nb::object(folders[0])).c_str();
+  } catch (const nb::python_error&) {
+    return {};
+  }
+}
+
+/// torch's libraries have to be there before ours that are linked to them.
+Status import_torch(const std::string& backend) {
+  const nb::gil_scoped_acquire lock;
+  try {
+    nb::module_::import_("torch");
+    return {};
+  } catch (nb::python_error& error) {
+    error.restore();
+    return not_found(
+        fmt::format("'{}' models need torch, which cannot be imported ({}); install it, or export the "
+                    "nodes with 'onnx'",
+                    backend, take_exception()));
+  }
+}
+
+Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, engine::Options options) {
+  if (backend == "onnx" && options.onnxruntime_package.empty()) options.onnxruntime_package = onnxruntime_package();
+  if (backend == "jit" || backend == "pt2") LEAPP_RETURN_IF_ERROR(import_torch(backend));
+  return backend == "pt2" ? open_pt2_engine() : runtime::PipelineAccess::open_engine(backend, options);
+}
+
+}  // namespace
+
+runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const runtime::LoadOptions& options) {
+  auto pipeline = [&] {
+    const nb::gil_scoped_release others_may_run;
+    return runtime::PipelineAccess::load(bundle, options, [engine = options.engine](const std::string& backend) {
+      return open_engine(backend, engine);
+    });
+  }();
+  if (pipeline.ok()) return std::move(pipeline).value();
+  // What is not found while loading is not a key but a library.
+  raise(pipeline.status(), pipeline.status().code() == StatusCode::kNotFound ? "LeappImportError" : nullptr);
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// leapp._runtime: runs bundles. Neither linked to torch nor in need of it, unless a bundle has nodes that are.
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "errors.h"
+#include "manager.h"
+
+namespace nb = nanobind;
+
+namespace leapp::python {
+namespace {
+
+using engine::Optimisation;
+using engine::Provider;
+
+/// The value that `text` names, or a ValueError with all the names there are.
+template <typename T, std::size_t N>
+T choose(const char* option, const std::string& text, const std::array<std::pair<const char*, T>, N>& choices) {
+  std::string known;
+  for (const auto& [name, value] : choices) {
+    if (text == name) return value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", quote(name));
+  }
+  raise(invalid_argument(fmt::format("{}: expected one of {}; found {}", option, known, quote(text))));
+}
+
+constexpr std::array<std::pair<const char*, Provider>, 3> kProviders{
+    {{"auto", Provider::kAuto}, {"cpu", Provider::kCpu}, {"cuda", Provider::kCuda}}};
+constexpr std::array<std::pair<const char*, Optimisation>, 4> kOptimisations{{{"off", Optimisation::kOff},
+                                                                              {"basic", Optimisation::kBasic},
+                                                                              {"extended", Optimisation::kExtended},
+                                                                              {"all", Optimisation::kAll}}};
+
+runtime::LoadOptions load_options(const nb::kwargs& given) {
+  runtime::LoadOptions options;
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "allow_outside") {
+      options.allow_outside = nb::cast<bool>(value);
+    } else if (name == "verify_checksums") {
+      options.verify_checksums = nb::cast<bool>(value);
+    } else if (name == "threads") {
+      options.engine.intra_op_threads = nb::cast<int>(value);
+    } else if (name == "provider") {
+      options.engine.provider = choose("provider", nb::cast<std::string>(value), kProviders);
+    } else if (name == "optimisation") {
+      options.engine.optimisation = choose("optimisation", nb::cast<std::string>(value), kOptimisations);
+    } else if (name == "onnxruntime_library") {
+      options.engine.onnxruntime_library = nb::cast<std::string>(value);
+    } else if (name == "profile_prefix") {
+      options.engine.profile_prefix = nb::cast<std::string>(value);
+    } else {
+      raise(wrong_type(fmt::format("unexpected option {}", quote(name))));
+    }
+  }
+  if (options.engine.intra_op_threads < 1) {
+    raise(invalid_argument(fmt::format("threads: expected 1 or more, found {}", options.engine.intra_op_threads)));
+  }
+  return options;
+}
+
+}  // namespace
+}  // namespace leapp::python
+
+NB_MODULE(_runtime, module) {
+  using leapp::python::Manager;
+  nb::class_<Manager>(module, "Manager")
+      .def(
+          "__init__",
+          [](Manager* self, const std::filesystem::path& bundle, const nb::kwargs& options) {
+            new (self) Manager(bundle, leapp::python::load_options(options));
+          },
+          nb::arg("bundle"), nb::arg("options"))
+      .def("run", &Manager::run, nb::arg("inputs"))
+      .def("set_input_value", &Manager::set_input_value, nb::arg("node"), nb::arg("name"), nb::arg("value").none())
+      .def("reset", &Manager::reset, nb::arg("mode"))
+      .def("mock_input", &Manager::mock_input, nb::arg("seed").none())
+      .def_prop_ro("inputs", &Manager::inputs)
+      .def_prop_ro("outputs", &Manager::outputs)
+      .def_prop_ro("feedback_inputs", &Manager::feedback_inputs)
+      .def_prop_ro("nodes", &Manager::nodes);
+}

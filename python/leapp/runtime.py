@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run a bundle from Python: the C++ runtime with arrays around it.
+
+>>> from leapp import InferenceManager
+>>> manager = InferenceManager("walk/walk.yaml")
+>>> manager.inputs, manager.outputs
+(['policy/obs'], ['policy/action'])
+>>> outputs = manager.run_policy(manager.get_mock_input(seed=0))
+>>> outputs["policy/action"].shape
+torch.Size([1, 12])
+
+Neither imports torch nor needs it, unless the bundle has ``jit`` or ``pt2`` nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal
+
+from leapp._runtime import Manager
+
+__all__ = ["InferenceManager", "Node"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """What the bundle says of one node. Descriptions are the ports' YAML: name, dtype, shape, kind, element names."""
+
+    name: str
+    backend: str
+    model_path: str
+    input_descriptions: list[dict[str, Any]]
+    output_descriptions: list[dict[str, Any]]
+
+
+class InferenceManager:
+    """A bundle that is ready to run.
+
+    >>> manager = InferenceManager("walk/walk.yaml")
+    >>> while robot.is_on():
+    ...     action = manager({"policy/obs": robot.observe()})["policy/action"]
+    ...     robot.apply(action)
+
+    Arrays that go in may be torch tensors, NumPy arrays or anything with DLPack; they are read during the call and
+    neither kept nor written to. What comes out are torch tensors if torch is loaded, else NumPy arrays, always new
+    ones. Threads may share a manager: calls take turns, and Python's lock is free while the models run. For models to
+    run at the same time, give each thread a manager of its own.
+    """
+
+    __slots__ = ("_manager", "_nodes")
+
+    def __init__(
+        self,
+        model_path: str | PathLike[str],
+        *,
+        allow_outside: bool = False,
+        verify_checksums: bool = True,
+        threads: int = 1,
+        provider: Literal["auto", "cpu", "cuda"] = "auto",
+        optimisation: Literal["off", "basic", "extended", "all"] = "all",
+        onnxruntime_library: str | PathLike[str] | None = None,
+        profile_prefix: str | PathLike[str] | None = None,
+    ) -> None:
+        """Read the bundle, check its wiring and files, load its models and warm them up.
+
+        Parameters
+        ----------
+        model_path:
+            The bundle's ``{name}.yaml``, or the folder ``{name}`` that has it.
+        allow_outside:
+            Models may lie outside of the bundle's folder.
+        verify_checksums:
+            Refuse a model that is not the one that was exported.
+        threads:
+            How many threads ONNX Runtime uses within an operator. One, the caller's, suits a control loop.
+        provider:
+            Where ONNX Runtime computes; "auto" takes CUDA when it is there.
+        optimisation:
+            How far ONNX Runtime may rewrite a model.
+        onnxruntime_library:
+            ``libonnxruntime.so`` or a folder that has one. Else what ``LEAPP_ONNXRUNTIME`` names, one that is loaded
+            already, that of the package ``onnxruntime``, or the system's.
+        profile_prefix:
+            ONNX Runtime writes a profile to ``{profile_prefix}_{time}.json``.
+
+        Raises
+        ------
+        ValueError
+            The bundle is not what it should be: the message names the file, the place, what was expected and found.
+        OSError
+            A file cannot be read.
+        ImportError
+            ONNX Runtime, or torch for a ``jit`` or ``pt2`` node, is not there.
+        """
+        options: dict[str, Any] = {
+            "allow_outside": allow_outside,
+            "verify_checksums": verify_checksums,
+            "threads": threads,
+            "provider": provider,
+            "optimisation": optimisation,
+        }
+        if onnxruntime_library is not None:
+            options["onnxruntime_library"] = str(onnxruntime_library)
+        if profile_prefix is not None:
+            options["profile_prefix"] = str(profile_prefix)
+        self._manager = Manager(model_path, **options)
+        self._nodes = {each[0]: Node(*each) for each in self._manager.nodes}
+
+    @property
+    def inputs(self) -> list[str]:
+        """What ``run_policy`` takes: "node/port", in the bundle's order."""
+        return self._manager.inputs
+
+    @property
+    def outputs(self) -> list[str]:
+        """What ``run_policy`` returns: "node/port", in the bundle's order."""
+        return self._manager.outputs
+
+    @property
+    def feedback_inputs(self) -> list[str]:
+        """Inputs that come from the step before: "node/port"."""
+        return self._manager.feedback_inputs
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes by name."""
+        return self._nodes
+
+    def run_policy(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Run every node once.
+
+        >>> manager.run_policy({"policy/obs": np.zeros((1, 48), np.float32)})["policy/action"]
+
+        A missing or unknown key raises a KeyError, another shape or dtype a ValueError; nothing has run then, and the
+        state is what it was. So it is after a model failed, which raises a RuntimeError.
+        """
+        return self._manager.run(inputs)
+
+    def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Do what ``run_policy`` does."""
+        return self._manager.run(inputs)
+
+    def get_mock_input(self, seed: int | None = None) -> dict[str, Any]:
+        """Random values for every input; the same for the same seed.
+
+        Floating-point values are normally distributed, the others 0 or 1. No global generator is used or changed.
+        """
+        return self._manager.mock_input(seed)
+
+    def set_input_value(self, node_name: str, input_name: str, value: Any) -> None:
+        """Set a feedback input for the next step, or an external one until it is replaced.
+
+        >>> manager.set_input_value("policy", "h", torch.zeros(1, 32))
+
+        An external input that was set once may be left out of ``run_policy``: it keeps the value it had last.
+        """
+        self._manager.set_input_value(node_name, input_name, value)
+
+    def reset(self, mode: Literal["exported", "zeros"] = "exported") -> None:
+        """Give every feedback input the value it had when the pipeline was captured, or zeros."""
+        self._manager.reset(mode)
+
+    def __repr__(self) -> str:
+        """Name the nodes."""
+        return f"<InferenceManager {' '.join(self._nodes)}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
