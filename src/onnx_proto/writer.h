@@ -35,4 +35,8 @@ class Pieces {
 /// the same bytes.
 [[nodiscard]] Pieces write_model(const Model& model);
 
+/// Bytes that, put behind those of any model, give its graph these outputs besides its own: protobuf joins the parts of
+/// a message that occurs twice. REQUIRES: the graph has values of these names, and no such outputs.
+[[nodiscard]] std::string write_added_outputs(const std::vector<ValueInfo>& outputs);
+
 }  // namespace leapp::onnx

@@ -103,6 +103,12 @@ void ModelBuilder::give_names() {
   }
 }
 
+std::string ModelBuilder::result_name(const Tensor& value) const {
+  if (!value.present()) return "";
+  const ValueRecord& record = values_[index_of(value.id)];
+  return record.kind == Kind::kResult && record.used ? record.name : "";
+}
+
 onnx::Graph ModelBuilder::finish(std::string name) {
   mark_used();
   give_names();
