@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import deployment
+import validating
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKER = ROOT / "bench" / "worker.py"
@@ -85,6 +86,7 @@ def main() -> None:
     print(f"{cpu()}, {os.cpu_count()} cores, Python {platform.python_version()}, {date.today()}")
     against_peer()
     compiling()
+    validating.print_rows(OURS, PEER)
     scaling("scaling_operators", "operators", [1000, 2000, 5000, 10000], 3)
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
     deployment.report()

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "leapp/base/finding.h"
 #include "leapp/base/status.h"
 #include "leapp/bundle/spec.h"
 
@@ -122,9 +123,10 @@ struct OutputOptions {
 struct NodeResult {
   std::string node;
   std::string status;  ///< "passed", "failed", "errored" or "skipped"
-  int samples = 0;
+  int samples = 0;     ///< that the model was run on
   int outputs = 0;
-  std::string message;
+  std::string message;            ///< why it was skipped; the text of the findings
+  std::vector<Finding> findings;  ///< those that fail first
   [[nodiscard]] bool ok() const { return status == "passed" || status == "skipped"; }
 };
 

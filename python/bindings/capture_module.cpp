@@ -15,6 +15,8 @@
 #include "capture/hook.h"
 #include "capture/session.h"
 #include "exceptions.h"
+#include "exporter/compile.h"
+#include "exporter/validate/interrupt.h"
 #include "foreign.h"
 #include "leapp/capture.h"
 #include "naming.h"
@@ -61,8 +63,27 @@ void set_graph_configs(leapp::CompileOptions& options, std::optional<double> fre
   options.graph_configs = {frequency, leapp::python::to_yaml_map("compile_graph: graph_configs: extra", extra)};
 }
 
+// Ctrl-C. Python keeps the exception until the call returns to it.
+bool wants_to_stop() {
+  const nb::gil_scoped_acquire guard;
+  return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
+}
+
+template <typename Run>
+leapp::CompileReport compiled(const Run& run) {
+  auto report = unlocked(run);
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return take(std::move(report));
+}
+
 leapp::CompileReport compile(const leapp::CompileOptions& options) {
-  return take(unlocked([&] { return leapp::compile_graph(options); }));
+  return compiled([&] { return leapp::compile_graph(options); });
+}
+
+leapp::CompileReport validate_written(const leapp::CompileOptions& options) {
+  const auto session = leapp::capture::current_session();
+  if (!session || !session->stopped()) raise(leapp::failed_precondition("validate_written: call compile_graph first"));
+  return compiled([&] { return leapp::exporter::validate_written(*session, options); });
 }
 
 }  // namespace
@@ -93,6 +114,20 @@ NB_MODULE(_capture, m) {
       .def_rw("atol", &leapp::CompileOptions::atol)
       .def_rw("strict", &leapp::CompileOptions::strict)
       .def("set_graph_configs", &set_graph_configs, nb::arg("frequency").none(), nb::arg("extra").none());
+  nb::class_<leapp::Finding>(m, "Finding", "One thing that is wrong, or worth knowing: what, where, what to change.")
+      .def_ro("kind", &leapp::Finding::kind)
+      .def_ro("fails", &leapp::Finding::fails)
+      .def_ro("node", &leapp::Finding::node)
+      .def_ro("what", &leapp::Finding::what)
+      .def_ro("file", &leapp::Finding::file)
+      .def_ro("line", &leapp::Finding::line)
+      .def_ro("code", &leapp::Finding::code)
+      .def_ro("details", &leapp::Finding::details)
+      .def_ro("remedy", &leapp::Finding::remedy)
+      .def_ro("snippet", &leapp::Finding::snippet)
+      .def("__repr__", [](const leapp::Finding& finding) {
+        return "<Finding " + finding.kind + " in " + finding.node + ": " + finding.what + ">";
+      });
   nb::class_<leapp::NodeResult>(m, "NodeResult",
                                 "Outcome of checking one node's model; true when it passed or was skipped.")
       .def_ro("node", &leapp::NodeResult::node)
@@ -100,6 +135,7 @@ NB_MODULE(_capture, m) {
       .def_ro("samples", &leapp::NodeResult::samples)
       .def_ro("outputs", &leapp::NodeResult::outputs)
       .def_ro("message", &leapp::NodeResult::message)
+      .def_ro("findings", &leapp::NodeResult::findings)
       .def("__bool__", &leapp::NodeResult::ok)
       .def("__repr__", [](const leapp::NodeResult& result) {
         return "<NodeResult " + result.node + ": " + result.status +
@@ -117,6 +153,8 @@ NB_MODULE(_capture, m) {
   });
   m.def("stop", [] { check(unlocked([] { return leapp::stop(); })); });
   m.def("compile_graph", &compile);
+  m.def("validate_written", &validate_written);
+  leapp::exporter::set_interrupt_check(wants_to_stop);
   m.def("is_active", &leapp::is_active);
   m.def("hook_installed", &leapp::capture::hook_installed);
   m.def("name_tensor", [](const at::Tensor& tensor, const std::string& name, bool parameter) {

@@ -3,12 +3,15 @@
 #include "base/log.h"
 
 #include <fmt/format.h>
+#include <spdlog/details/os.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <sys/stat.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -66,9 +69,10 @@ void write(spdlog::logger& logger, spdlog::level::level_enum level, std::string_
 }  // namespace
 
 struct Logger::Impl {
-  mutable std::mutex mutex;  // guards path and inode; the sinks lock themselves
+  mutable std::mutex mutex;  // guards path, inode and file; the sinks lock themselves
   fs::path path;
   std::optional<Inode> inode;
+  spdlog::sink_ptr file;
   spdlog::sink_ptr console;
   // A dist_sink, because unlike a logger's own list its sinks can be exchanged while other threads log.
   std::shared_ptr<spdlog::sinks::dist_sink_mt> both;
@@ -83,6 +87,7 @@ Result<std::unique_ptr<Logger>> Logger::open(const fs::path& folder, bool verbos
   impl->path = folder / kFileName;
   LEAPP_ASSIGN_OR_RETURN(LogFile file, open_file(impl->path, /*truncate=*/true));
   impl->inode = file.inode;
+  impl->file = file.sink;
   impl->console = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(spdlog::color_mode::automatic);
   impl->console->set_pattern("leapp: %^%l%$: %v");
   impl->both = std::make_shared<spdlog::sinks::dist_sink_mt>(std::vector<spdlog::sink_ptr>{file.sink, impl->console});
@@ -99,6 +104,18 @@ void Logger::info(std::string_view message) { write(*impl_->logger, spdlog::leve
 void Logger::warning(std::string_view message) { write(*impl_->logger, spdlog::level::warn, message); }
 void Logger::error(std::string_view message) { write(*impl_->logger, spdlog::level::err, message); }
 
+void Logger::block(std::string_view plain, std::string_view coloured, bool wrong) {
+  const auto level = wrong ? spdlog::level::err : spdlog::level::info;
+  const bool paints = spdlog::details::os::in_terminal(stderr) && spdlog::details::os::is_color_terminal() &&
+                      std::getenv("NO_COLOR") == nullptr;
+  const std::lock_guard lock(impl_->mutex);
+  for (const auto& [sink, text] : {std::pair{impl_->file, plain}, {impl_->console, paints ? coloured : plain}}) {
+    if (!sink->should_log(level)) continue;
+    sink->log({"leapp", level, spdlog::string_view_t(text.data(), text.size())});
+    sink->flush();
+  }
+}
+
 bool Logger::verbose() const { return impl_->console->level() < kTerse; }
 
 void Logger::set_verbose(bool verbose) { impl_->console->set_level(verbose ? spdlog::level::debug : kTerse); }
@@ -114,6 +131,7 @@ Status Logger::reopen(const fs::path& folder) {
   if (const auto inode = inode_of(path); !inode || inode != impl_->inode) {
     LEAPP_ASSIGN_OR_RETURN(LogFile file, open_file(path, /*truncate=*/false));
     impl_->inode = file.inode;
+    impl_->file = file.sink;
     impl_->both->set_sinks({file.sink, impl_->console});
   }
   impl_->path = path;

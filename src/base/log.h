@@ -45,6 +45,10 @@ class Logger {
   void warning(std::string_view message);
   void error(std::string_view message);
 
+  /// A block of text. The console gets `coloured` when it is a terminal that shows colours (and NO_COLOR is not set),
+  /// the file always `plain`. It appears where an error would when `wrong`, else where info would.
+  void block(std::string_view plain, std::string_view coloured, bool wrong);
+
   [[nodiscard]] bool verbose() const;
   void set_verbose(bool verbose);
 

@@ -21,15 +21,19 @@ std::optional<double> as_number(const c10::IValue& value) {
 
 }  // namespace
 
-void Escapes::warn_once(const std::string& kind, LocationId location, const std::string& text) {
-  if (warned_.emplace(kind, location).second) warn_(text);
+bool Escapes::warn_once(const std::string& kind, LocationId location, const std::string& text) {
+  const bool first = warned_.emplace(kind, location).second;
+  if (first) warn_(text);
+  return first;
 }
 
 void Escapes::left(const std::string& node, const std::string& how, LocationId location) {
-  warn_once("left", location,
-            fmt::format("{}: a value of node '{}' leaves the graph through {}. What the program does with it is not "
-                        "exported: a number is baked in as it is now, a branch as it was taken",
-                        location_text(location), node, how));
+  const bool first =
+      warn_once("left", location,
+                fmt::format("{}: a value of node '{}' leaves the graph through {}. What the program does with it is "
+                            "not exported: a number is baked in as it is now, a branch as it was taken",
+                            location_text(location), node, how));
+  if (first) notes_.push_back({.kind = Note::Kind::kLeft, .node = node, .op = how, .location = location});
 }
 
 void Escapes::data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location) {
@@ -48,11 +52,18 @@ void Escapes::check_number(ActivationId activation, const std::string& node, con
   const auto& numbers = numbers_[activation];
   const auto found = numbers.find(number);
   if (found == numbers.end()) return;
-  warn_once(
+  const bool first = warn_once(
       "baked", op.location,
       fmt::format("{}: {} in node '{}' uses the number {}, which was read from a tensor at {}. It is baked "
                   "into the exported model; keep it a tensor to have it computed",
                   location_text(op.location), op.info->qualified_name(), node, number, location_text(found->second)));
+  if (!first) return;
+  notes_.push_back({.kind = Note::Kind::kBakedNumber,
+                    .node = node,
+                    .op = op.info->qualified_name(),
+                    .number = fmt::format("{}", number),
+                    .location = op.location,
+                    .left_at = found->second});
 }
 
 void Escapes::check_arguments(ActivationId activation, const std::string& node, const TraceOp& op) {

@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "capture/notes.h"
 #include "capture/trace.h"
 
 namespace leapp::capture {
@@ -28,13 +30,17 @@ class Escapes {
 
   void close(ActivationId activation) { numbers_.erase(activation); }
 
+  /// What was warned about so far, each line once.
+  std::vector<Note> take_notes() { return std::move(notes_); }
+
  private:
-  void warn_once(const std::string& kind, LocationId location, const std::string& text);
+  bool warn_once(const std::string& kind, LocationId location, const std::string& text);
   void check_number(ActivationId activation, const std::string& node, const TraceOp& op, double number);
 
   Warn warn_;
   std::set<std::pair<std::string, LocationId>> warned_;
   std::map<ActivationId, std::map<double, LocationId>> numbers_;
+  std::vector<Note> notes_;
 };
 
 }  // namespace leapp::capture

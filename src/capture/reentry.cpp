@@ -28,6 +28,11 @@ std::string text_of(const ValuePtr& value) {
   }
 }
 
+LocationId location_of(const ValuePtr& value) {
+  if (value->kind == TracedKind::kResult) return value->op->location;
+  return value->kind == TracedKind::kConstant ? value->cell->location : 0;
+}
+
 bool same_memory(const ConstantCell& a, const ConstantCell& b) {
   return a.by_reference && b.by_reference && a.tensor.has_storage() && b.tensor.has_storage() &&
          a.tensor.const_data_ptr() == b.tensor.const_data_ptr() && a.tensor.strides() == b.tensor.strides();
@@ -46,19 +51,35 @@ std::string content_text(const at::Tensor& tensor) {
 
 }  // namespace
 
-void Comparison::diverge(const Use& use, std::uint64_t order, std::string text) {
-  found_.push_back({use, call_, fmt::format("call {} differs from call 0: {}", call_, text), order});
+Divergence& Comparison::diverge(const Use& use, std::uint64_t order, const std::string& text) {
+  Divergence divergence;
+  divergence.use = use;
+  divergence.call = call_;
+  divergence.text = fmt::format("call {} differs from call 0: {}", call_, text);
+  divergence.order = order;
+  divergence.location = use.op ? use.op->location : 0;
+  return found_.emplace_back(std::move(divergence));
 }
 
 void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const std::string where =
       use.op ? fmt::format("{} at {} uses ", use.op->info->qualified_name(), location_text(use.op->location)) : "";
-  diverge({}, use.op ? use.op->sequence : 0,
-          fmt::format("{}{} in call 0, {} in call {}", where, text_of(first), text_of(now), call_));
+  Divergence& found = diverge({}, use.op ? use.op->sequence : 0,
+                              fmt::format("{}{} in call 0, {} in call {}", where, text_of(first), text_of(now), call_));
+  found.location = use.op ? use.op->location : location_of(first);
+  const bool both = first->kind == TracedKind::kResult && now->kind == TracedKind::kResult;
+  if (!both) return;
+  found.kind = Divergence::Kind::kBranch;
+  found.location = first->op->location;
+  found.other = now->op->location;
 }
 
 void Comparison::compare(const std::string& what, const ValuePtr& first, const ValuePtr& now) {
-  if (!now) return diverge({}, 0, fmt::format("{} is computed in call 0 and not in call {}", what, call_));
+  if (!now) {
+    diverge({}, 0, fmt::format("{} is computed in call 0 and not in call {}", what, call_)).location =
+        location_of(first);
+    return;
+  }
   match({}, first, now);
   while (!pending_.empty()) {
     const auto [op, other] = pending_.back();
@@ -95,23 +116,30 @@ void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& no
 
 bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
   if (first.info != now.info || first.arguments.size() != now.arguments.size()) {
-    diverge({}, first.sequence,
-            fmt::format("{} at {} in call 0, {} at {} in call {}. A branch on data, or on a number that changes, is "
-                        "exported as it was taken first",
-                        first.info->qualified_name(), location_text(first.location), now.info->qualified_name(),
-                        location_text(now.location), call_));
+    Divergence& found =
+        diverge({}, first.sequence,
+                fmt::format("{} at {} in call 0, {} at {} in call {}. A branch on data, or on a number that changes, "
+                            "is exported as it was taken first",
+                            first.info->qualified_name(), location_text(first.location), now.info->qualified_name(),
+                            location_text(now.location), call_));
+    found.kind = Divergence::Kind::kBranch;
+    found.location = first.location;
+    found.other = now.location;
     return false;
   }
   for (std::size_t i = 0; i < first.arguments.size(); ++i) {
     const TraceArgument& a = first.arguments[i];
     const TraceArgument& b = now.arguments[i];
     if (a.kind == b.kind && a.list.size() == b.list.size() && same_attribute(a.attribute, b.attribute)) continue;
-    diverge({}, first.sequence,
-            fmt::format("{} at {}: '{}' is {} in call 0 and {} in call {}. It is exported as it was first; make it a "
-                        "tensor and an input, or state, to have it change",
-                        first.info->qualified_name(), location_text(first.location),
-                        first.info->schema().arguments()[i].name(), attribute_text(a.attribute),
-                        attribute_text(b.attribute), call_));
+    const std::string& name = first.info->schema().arguments()[i].name();
+    Divergence& found = diverge({}, first.sequence,
+                                fmt::format("{} at {}: '{}' is {} in call 0 and {} in call {}. It is exported as it "
+                                            "was first; make it a tensor and an input, or state, to have it change",
+                                            first.info->qualified_name(), location_text(first.location), name,
+                                            attribute_text(a.attribute), attribute_text(b.attribute), call_));
+    found.kind = Divergence::Kind::kNumber;
+    found.location = first.location;
+    found.name = name;
     return false;
   }
   return true;
@@ -145,13 +173,17 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
   const bool same_type = before.sizes() == after.sizes() && before.scalar_type() == after.scalar_type();
   if (same_type && content_hash(before) == content_hash(after)) return;
   if (use.op) reads_[use] = now;
-  diverge(
+  Divergence& found = diverge(
       use, use.op ? use.op->sequence : 0,
       fmt::format("{}{} is {} in call 0 and {} in call {}. It is exported as it was first; announce it with "
                   "input_tensors, or as state, to have it change",
                   use.op ? fmt::format("{} at {}: ", use.op->info->qualified_name(), location_text(use.op->location))
                          : std::string(),
                   text_of(first), content_text(before), content_text(after), call_));
+  found.kind = Divergence::Kind::kConstant;
+  if (found.location == 0) found.location = location_of(first);
+  found.name = cells ? first->cell->name : "";
+  found.now = now;
 }
 
 bool Comparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const {
@@ -164,11 +196,13 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
     reads_[use] = now;
     // A leak that was known only by its memory, or not at all, takes the source that is seen.
     if (known->source == source || is_memory_of(*known, *now->cell)) return;
-    return diverge({}, use.op->sequence,
-                   fmt::format("{} at {}: what it reads came from {}{}{} before and comes from {}{}{} in call {}",
-                               use.op->info->qualified_name(), location_text(use.op->location), known->source.node,
-                               known->source.port.empty() ? "" : "/", known->source.port, source.node,
-                               source.port.empty() ? "" : "/", source.port, call_));
+    diverge({}, use.op->sequence,
+            fmt::format("{} at {}: what it reads came from {}{}{} before and comes from {}{}{} in call {}",
+                        use.op->info->qualified_name(), location_text(use.op->location), known->source.node,
+                        known->source.port.empty() ? "" : "/", known->source.port, source.node,
+                        source.port.empty() ? "" : "/", source.port, call_))
+        .location = use.op->location;
+    return;
   }
   if (!is_constant(*first)) return diverge_at(use, first, now);
   reads_[use] = now;

@@ -14,10 +14,21 @@ namespace leapp::capture {
 
 /// Something that was not the same in a later call of a node as in the first, and that an output depends on.
 struct Divergence {
+  enum class Kind : std::uint8_t {
+    kValue,     ///< another value is used
+    kBranch,    ///< another operator
+    kNumber,    ///< another Python number
+    kConstant,  ///< another content of a tensor
+  };
   Use use;                  ///< a constant that differs; op null: anything else
   std::size_t call = 0;     ///< the later call
   std::string text;         ///< what, where, and both values
   std::uint64_t order = 0;  ///< of the operator in the first call
+  Kind kind = Kind::kValue;
+  LocationId location = 0;  ///< in the first call
+  LocationId other = 0;     ///< kBranch: in the later one
+  std::string name;         ///< kNumber: the argument; kConstant: what the program calls the tensor, if known
+  ValuePtr now;             ///< kConstant: what the later call read
 };
 
 /// Compares a later call with the first, operator by operator from the outputs down. What the later call reads from an
@@ -43,7 +54,7 @@ class Comparison {
   void note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now);
   bool is_memory_of(const Leak& leak, const ConstantCell& cell) const;
   Leak* leak_at(const Use& use);
-  void diverge(const Use& use, std::uint64_t order, std::string text);
+  Divergence& diverge(const Use& use, std::uint64_t order, const std::string& text);
   void diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now);
 
   NodeRecord& record_;

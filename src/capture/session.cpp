@@ -128,6 +128,7 @@ Session::OpenCall& Session::open(const std::string& node) {
       closed_in_pass_.clear();
     }
     position->second.activation = recorder_->open(node);
+    call_passes_[node].push_back(pass_);
   }
   return position->second;
 }
@@ -138,7 +139,15 @@ void Session::report_glue(const std::string& node, const std::string& port, cons
       "{}: {} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "
       "node",
       location_text(where), op, published.node, published.port, node, port);
-  published.pass == pass_ ? log_->warning(text) : log_->info(text);
+  if (published.pass != pass_) return log_->info(text);
+  log_->warning(text);
+  const std::string source = published.node + "/" + published.port;
+  const bool known = std::any_of(notes_.begin(), notes_.end(), [&](const Note& note) {
+    return note.node == node && note.port == port && note.source == source && note.location == where;
+  });
+  if (known) return;
+  notes_.push_back(
+      {.kind = Note::Kind::kGlue, .node = node, .port = port, .source = source, .op = op, .location = where});
 }
 
 std::optional<Source> Session::source_of(const std::string& node, const std::string& port, const at::Tensor& tensor) {
@@ -202,6 +211,7 @@ Status Session::bind_inputs(const std::string& node, const PortTensors& tensors,
         if (!was_open) {
           recorder_->close(call.activation, pass_);
           open_.erase(node);
+          call_passes_[node].pop_back();
         }
         return same;
       }
@@ -347,10 +357,15 @@ Status Session::stop() {
     left = recorder->table().leavings();
   }
   remove_hook();
+  {
+    const auto guard = recorder->lock();
+    for (Note& note : recorder->escapes().take_notes()) notes_.push_back(std::move(note));
+  }
   recorder_.reset();
   heap_.reset();
   promote_leaks(nodes_, options_.leaks, *log_);
   report_leavings(nodes_, left, *log_);
+  name_divergences();
   for (const auto& node : nodes_) {
     for (const PortRecord& input : node->inputs) {
       if (!input.state || (input.source && input.source->node == node->name)) continue;
@@ -363,6 +378,17 @@ Status Session::stop() {
     for (const Divergence& divergence : node->divergences) log_->warning(divergence.text);
   }
   return {};
+}
+
+// While the program's variables are still there to be looked at.
+void Session::name_divergences() {
+  for (const auto& node : nodes_) {
+    for (Divergence& divergence : node->divergences) {
+      if (!divergence.name.empty() || !divergence.now || divergence.now->kind != TracedKind::kConstant) continue;
+      const ConstantCell& cell = *divergence.now->cell;
+      divergence.name = cell.name.empty() && cell.by_reference ? holder_name(cell.tensor) : cell.name;
+    }
+  }
 }
 
 namespace {

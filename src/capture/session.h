@@ -14,6 +14,7 @@
 #include "capture/heap.h"
 #include "capture/leaks.h"
 #include "capture/leavings.h"
+#include "capture/notes.h"
 #include "capture/recorder.h"
 #include "capture/reentry.h"
 #include "leapp/capture.h"
@@ -106,6 +107,12 @@ class Session {
   [[nodiscard]] Logger& log() { return *log_; }
   /// Nodes with at least one completed call, in the order of their first completion.
   [[nodiscard]] const std::vector<std::unique_ptr<NodeRecord>>& nodes() const { return nodes_; }
+  /// After stop(): what was warned about while nodes ran.
+  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+  /// The passes in which the calls of a node began, in their order.
+  [[nodiscard]] const std::vector<std::uint64_t>& passes_of(const std::string& node) const {
+    return call_passes_.at(node);
+  }
 
  private:
   struct OpenCall {
@@ -139,6 +146,7 @@ class Session {
   void add_place(OpenCall& call, const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared);
   Watched buffers_of_called_modules(const std::string& node);
   void look_at_places(const std::string& node);
+  void name_divergences();
 
   // closing.cpp
   static void sort_updates(OpenCall& call);
@@ -169,6 +177,8 @@ class Session {
   std::vector<annotate::Buffer> watched_;
   std::set<std::string> closed_in_pass_;
   std::uint64_t pass_ = 0;
+  std::map<std::string, std::vector<std::uint64_t>> call_passes_;
+  std::vector<Note> notes_;
 };
 
 /// The session between start() and the next start(), or null.

@@ -25,7 +25,7 @@
 #include "exporter/onnx_metadata.h"
 #include "exporter/picture.h"
 #include "exporter/prepare.h"
-#include "exporter/validate.h"
+#include "exporter/validate/validate.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::exporter {
@@ -188,51 +188,25 @@ Result<std::set<std::string>> take_given_models(const std::vector<PreparedNode>&
   return given.referenced();
 }
 
-/// A program that is not the same in every call has no one model.
-void add_divergences(const capture::NodeRecord& node, NodeResult& result) {
-  for (const capture::Divergence& divergence : node.divergences) {
-    result.status = "failed";
-    result.message += (result.message.empty() ? "" : ". ") + divergence.text;
-  }
-}
-
-std::vector<NodeResult> validate(const std::vector<PreparedNode>& nodes, const bundle::BundleSpec& spec,
-                                 const capture::Session& session, const CompileOptions& options, Logger& log) {
+/// Results without validation.
+std::vector<NodeResult> not_validated(const bundle::BundleSpec& spec) {
   std::vector<NodeResult> results;
   for (const bundle::Model& model : spec.models) {
-    const PreparedNode& node = named(nodes, model.name);
-    const int outputs = static_cast<int>(model.outputs.size());
-    if (!model.parameters.model_path) {
-      results.push_back({model.name, "skipped", 0, outputs, "the node has no model"});
-    } else if (!options.validate) {
-      results.push_back({model.name, "skipped", 0, outputs, "validate=False"});
-    } else {
-      const auto file = std::filesystem::path(session.folder()) / *model.parameters.model_path;
-      results.push_back(validate_model({&node, &model, file}, {options.rtol, options.atol}, log));
-      add_divergences(*node.record, results.back());
-    }
-    const NodeResult& result = results.back();
-    const std::string text = fmt::format("{}: {}, {} samples{}", result.node, result.status, result.samples,
-                                         result.message.empty() ? "" : " (" + result.message + ")");
-    result.ok() ? log.info(text) : log.error(text);
+    const char* why = model.parameters.model_path ? "validate=False" : "the node has no model";
+    results.push_back({model.name, "skipped", 0, static_cast<int>(model.outputs.size()), why, {}});
   }
   return results;
 }
 
-Status verdict(const std::vector<NodeResult>& results, Logger& log) {
-  const auto count = [&](const char* status) {
-    return std::count_if(results.begin(), results.end(), [&](const NodeResult& r) { return r.status == status; });
-  };
-  const auto failed = count("failed");
-  const auto errored = count("errored");
-  log.info(fmt::format("Validation: {} passed, {} failed, {} errored",
-                       results.size() - static_cast<std::size_t>(failed + errored), failed, errored));
-  if (failed + errored == 0) return {};
-  std::string text = "validation failed:";
-  for (const NodeResult& result : results) {
-    if (!result.ok()) text += fmt::format("\n  {} {}: {}", result.node, result.status, result.message);
+Status validate(const ValidationRequest& request, const CompileOptions& options, CompileReport& report) {
+  if (!options.validate) {
+    report.nodes = not_validated(*request.spec);
+    return {};
   }
-  return {StatusCode::kFailedPrecondition, text + "\n  log: " + log.path().string()};
+  const Validation validation = validate_bundle(request);
+  report.nodes = results_of(validation);
+  if (options.strict) report.validation = verdict(validation, request.session->log().path());
+  return request.dry_run ? Status() : write_report(validation, request.session->folder());
 }
 
 /// Leaks that the user wants to be errors.
@@ -308,16 +282,41 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
   bundle::BundleSpec spec = describe(nodes, session);
   spec.pipeline.configs = configs_of(options.graph_configs);
   LEAPP_RETURN_IF_ERROR(write_bundle(nodes, spec, session, is_dry_run(session, options)));
-  report.nodes = validate(nodes, spec, session, options, log);
+  LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
+                                  .spec = &spec,
+                                  .session = &session,
+                                  .tolerance = {options.rtol, options.atol},
+                                  .dry_run = is_dry_run(session, options)},
+                                 options, report));
   if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, session.folder(), session.name()}, log);
   log_statistics(spec, log);
-  const Status outcome = verdict(report.nodes, log);
-  if (options.strict) report.validation = outcome;
   log.info(fmt::format("Bundle: {}", (std::filesystem::path(session.folder()) / (session.name() + ".yaml")).string()));
   return report;
 }
 
+Result<CompileReport> validate_again(capture::Session& session, const CompileOptions& options) {
+  LEAPP_RETURN_IF_ERROR(check_options(options));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(session));
+  const auto yaml = std::filesystem::path(session.folder()) / (session.name() + ".yaml");
+  LEAPP_ASSIGN_OR_RETURN(const bundle::BundleSpec spec, bundle::read_bundle(yaml));
+  CompileReport report;
+  report.folder = session.folder();
+  LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
+                                  .spec = &spec,
+                                  .session = &session,
+                                  .tolerance = {options.rtol, options.atol},
+                                  .verify_checksums = false},
+                                 options, report));
+  return report;
+}
+
 }  // namespace
+
+Result<CompileReport> validate_written(capture::Session& session, const CompileOptions& options) {
+  std::optional<Logger::ConsoleScope> console;
+  if (options.verbose) console.emplace(session.log(), *options.verbose);
+  return validate_again(session, options);
+}
 
 Result<CompileReport> compile(capture::Session& session, const CompileOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_options(options));

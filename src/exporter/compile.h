@@ -10,4 +10,8 @@ namespace leapp::exporter {
 /// Everything compile_graph does. REQUIRES: the session has stopped.
 Result<CompileReport> compile(capture::Session& session, const CompileOptions& options);
 
+/// Validates the bundle as it lies in the session's folder and writes nothing but the report: for files that somebody
+/// changed after they were written. REQUIRES: compile() has written it, from this session.
+Result<CompileReport> validate_written(capture::Session& session, const CompileOptions& options);
+
 }  // namespace leapp::exporter

@@ -174,4 +174,13 @@ Pieces write_model(const Model& model) {
   return pieces;
 }
 
+std::string write_added_outputs(const std::vector<ValueInfo>& outputs) {
+  std::string graph;
+  Builder<GraphField> message(graph);
+  for (const ValueInfo& info : outputs) message.add_message(GraphField::kOutput, write_value_info(info));
+  std::string text;
+  Builder<ModelField>(text).add_message(ModelField::kGraph, graph);
+  return text;
+}
+
 }  // namespace leapp::onnx

@@ -19,4 +19,8 @@ namespace leapp::onnx {
 [[nodiscard]] std::string write_opset(const OperatorSet& opset);
 [[nodiscard]] std::string write_pair(const std::string& key, const std::string& value);
 
+/// Bytes that, put behind those of any model, give its graph these outputs besides its own: protobuf joins the parts of
+/// a message that occurs twice. REQUIRES: the graph has values of these names, and no such outputs.
+[[nodiscard]] std::string write_added_outputs(const std::vector<ValueInfo>& outputs);
+
 }  // namespace leapp::onnx

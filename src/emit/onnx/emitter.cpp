@@ -209,7 +209,20 @@ Result<OnnxModel> emit_onnx(const graph::Graph& graph, const OnnxOptions& option
     const std::string line = value.producer() == nullptr ? "" : onnx_ops::location_text(value.producer()->location());
     builder.add_output(names.outputs[i], values.tensors.at(&value), line);
   }
-  return finish(builder, graph, options);
+  LEAPP_ASSIGN_OR_RETURN(OnnxModel model, finish(builder, graph, options));
+  for (const auto& [value, tensor] : values) {
+    if (std::string name = builder.result_name(tensor); !name.empty())
+      model.value_names.emplace(value, std::move(name));
+  }
+  return model;
+}
+
+std::string onnx_added_outputs(const OnnxModel& model, const std::vector<const graph::Value*>& values) {
+  std::vector<onnx::ValueInfo> outputs;
+  for (const graph::Value* value : values) {
+    outputs.push_back({model.value_names.at(value), onnx::data_type_of(value->dtype()).value_or(0), value->shape()});
+  }
+  return onnx::write_added_outputs(outputs);
 }
 
 bool is_supported(std::string_view op, std::string_view overload) {

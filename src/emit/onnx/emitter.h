@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct OnnxOptions {
 struct OnnxModel {
   onnx::Pieces model;
   onnx::Pieces external_data;  ///< the content of the file beside it; empty when all is inside
+  /// What the model calls the graph's values: those that are results of its nodes.
+  std::unordered_map<const graph::Value*, std::string> value_names;
 };
 
 /// The names an ONNX model of the graph has for its ports: a name used as input and as output becomes X_in and X_out.
@@ -45,6 +48,10 @@ struct OnnxPortNames {
 /// kInvalidArgument: an opset or IR version out of range. kUnimplemented, with the operator and the user's line: what
 /// ONNX, this opset or ONNX Runtime's CPU kernels cannot say, and operators without a mapping.
 [[nodiscard]] Result<OnnxModel> emit_onnx(const graph::Graph& graph, const OnnxOptions& options = {});
+
+/// Bytes that, put behind those of the model, make these values outputs of it besides its own.
+/// REQUIRES: each is in `value_names`, and under that name no output.
+[[nodiscard]] std::string onnx_added_outputs(const OnnxModel& model, const std::vector<const graph::Value*>& values);
 
 /// Whether there is a mapping for the operator ("aten::add", "Tensor"). It may still refuse some dtype or argument.
 [[nodiscard]] bool is_supported(std::string_view op, std::string_view overload);

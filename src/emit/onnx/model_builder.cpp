@@ -135,6 +135,12 @@ void ModelBuilder::give_names() {
   }
 }
 
+std::string ModelBuilder::result_name(const Tensor& value) const {
+  if (!value.present()) return "";
+  const ValueRecord& record = values_[index_of(value.id)];
+  return record.kind == Kind::kResult && record.used ? record.name : "";
+}
+
 onnx::ValueInfo ModelBuilder::info_of(std::int32_t id) const {
   const ValueRecord& value = values_[index_of(id)];
   return {value.name, onnx::data_type_of(value.type.dtype).value_or(0), value.type.shape};

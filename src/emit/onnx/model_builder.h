@@ -67,6 +67,10 @@ class ModelBuilder {
   /// The graph without what no output needs.
   [[nodiscard]] onnx::Graph finish(std::string name);
 
+  /// After finish(): the name that a node's result has in the graph; empty for an input, a constant, and what no output
+  /// needs.
+  [[nodiscard]] std::string result_name(const Tensor& value) const;
+
  private:
   enum class Kind : std::uint8_t { kInput, kConstant, kBodyInput, kResult };
   struct ValueRecord {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "exporter/foreign.h"
-#include "exporter/validate_runner.h"
+#include "exporter/validate/runner.h"
 
 namespace leapp::exporter {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "exporter/validate_runner.h"
+#include "exporter/validate/runner.h"
 
 namespace leapp::exporter {
 namespace {
@@ -24,6 +24,8 @@ class TorchScriptRunner final : public ModelRunner {
     std::vector<at::Tensor> outputs;
     if (result.isTensor()) {
       outputs.push_back(result.toTensor());
+    } else if (!result.isTuple()) {
+      return internal_error("expected a tensor or a tuple of tensors, found " + result.tagKind());
     } else {
       for (const c10::IValue& item : result.toTupleRef().elements()) outputs.push_back(item.toTensor());
     }
@@ -35,6 +37,11 @@ class TorchScriptRunner final : public ModelRunner {
 };
 
 }  // namespace
+
+std::string reason_of(const std::exception& failure) {
+  const auto* torch = dynamic_cast<const c10::Error*>(&failure);
+  return torch == nullptr ? failure.what() : torch->what_without_backtrace();
+}
 
 Result<std::unique_ptr<ModelRunner>> open_torchscript_runner(const WrittenModel& written) {
   torch::jit::Module model = torch::jit::load(written.file.string());

@@ -1,27 +1,53 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/Functions.h>
-#include <ATen/Parallel.h>
-#include <dlfcn.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "engine/ort/ort_engine.h"
-#include "exporter/validate_runner.h"
+#include "base/text.h"
+#include "exporter/validate/engines.h"
+#include "exporter/validate/runner.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {
 namespace {
 
-// The package `onnxruntime` of the environment that torch is in: <site-packages>/torch/lib/libtorch_cpu.so is beside
-// it.
-std::string package_beside_torch() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&at::get_num_threads), &info) == 0 || info.dli_fname == nullptr) return "";
-  const auto site_packages = std::filesystem::path(info.dli_fname).parent_path().parent_path().parent_path();
-  const auto package = site_packages / "onnxruntime";
-  std::error_code error;
-  return std::filesystem::is_directory(package, error) ? package.string() : "";
+std::string names_of(const std::vector<engine::TensorInfo>& tensors) {
+  std::vector<std::string> names;
+  for (const engine::TensorInfo& tensor : tensors) names.push_back(tensor.name);
+  return join(names, ", ");
+}
+
+bool fits(const engine::TensorInfo& info, const bundle::Port& port) {
+  if (info.dtype && *info.dtype != port.dtype) return false;
+  if (!info.shape) return true;
+  return std::equal(info.shape->begin(), info.shape->end(), port.shape.begin(), port.shape.end(),
+                    [](std::int64_t model, std::int64_t ours) { return model < 0 || model == ours; });
+}
+
+/// The engine would bind what it knows and leave the rest.
+std::optional<OutputProblem> compare_outputs(const std::vector<engine::TensorInfo>& found,
+                                             const std::vector<bundle::Port>& expected) {
+  OutputProblem problem;
+  if (found.size() != expected.size()) {
+    problem.kind = "count";
+    problem.brief = fmt::format("expected {} outputs, found {} ({})", expected.size(), found.size(), names_of(found));
+    return problem;
+  }
+  for (const bundle::Port& port : expected) {
+    const auto info = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.name == port.name; });
+    if (info == found.end() || fits(*info, port)) continue;
+    problem.kind = "type";
+    problem.output = port.name;
+    problem.expected = {port.dtype, port.shape};
+    problem.found = {info->dtype.value_or(port.dtype), info->shape.value_or(port.shape)};
+    problem.brief = fmt::format("output '{}': expected {}, found {}", port.name, type_text(port.dtype, port.shape),
+                                type_text(problem.found.dtype, problem.found.shape));
+    return problem;
+  }
+  return std::nullopt;
 }
 
 /// Runs on tensors of its own, which the engine is bound to.
@@ -31,6 +57,7 @@ class OnnxRunner final : public ModelRunner {
       : engine_(std::move(engine)), model_(std::move(model)) {}
 
   Status allocate(const bundle::Model& ports) {
+    problem_ = compare_outputs(model_->outputs(), ports.outputs);
     LEAPP_RETURN_IF_ERROR(allocate(ports.inputs, inputs_, binding_.inputs));
     return allocate(ports.outputs, outputs_, binding_.outputs);
   }
@@ -44,10 +71,10 @@ class OnnxRunner final : public ModelRunner {
     } else if (!model_->run(at_)) {
       return model_->error();
     }
-    std::vector<at::Tensor> outputs;
-    for (const at::Tensor& output : outputs_) outputs.push_back(output.clone());
-    return outputs;
+    return outputs_;
   }
+
+  [[nodiscard]] std::optional<OutputProblem> signature_problem() const override { return problem_; }
 
  private:
   static Status allocate(const std::vector<bundle::Port>& ports, std::vector<at::Tensor>& tensors,
@@ -69,15 +96,13 @@ class OnnxRunner final : public ModelRunner {
   std::unique_ptr<engine::Model> model_;
   std::size_t at_ = 0;
   bool prepared_ = false;
+  std::optional<OutputProblem> problem_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written) {
-  engine::Options options;
-  options.onnxruntime_package = package_beside_torch();
-  options.provider = engine::Provider::kCpu;
-  LEAPP_ASSIGN_OR_RETURN(auto engine, engine::open_onnxruntime(options));
+  LEAPP_ASSIGN_OR_RETURN(auto engine, open_deployment_engine("onnx"));
   auto model = engine->load({.name = written.file.filename().string(), .path = written.file});
   // "Not found" says that there is nothing to validate with, and nothing else.
   if (!model.ok()) return internal_error(model.status().message());

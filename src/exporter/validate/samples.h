@@ -5,9 +5,8 @@
 #include <filesystem>
 
 #include "exporter/prepare.h"
-#include "exporter/validate_compare.h"
+#include "exporter/validate/checks.h"
 #include "leapp/bundle/spec.h"
-#include "leapp/capture.h"
 
 namespace leapp::exporter {
 
@@ -21,6 +20,10 @@ struct WrittenModel {
 /// Loads the file as written, with what will run it later (torch for "jit", ONNX Runtime for "onnx"), and feeds it
 /// every sample of the node. "skipped", with the reason and a warning in the log, for what nothing here can run. Never
 /// throws.
-NodeResult validate_model(const WrittenModel& written, const Tolerance& tolerance, Logger& log);
+NodeCheck check_samples(const WrittenModel& written, const Tolerance& tolerance, Logger& log);
+
+/// Inputs of the node's model in one sample, and the outputs that the program gave; random ones are absent.
+[[nodiscard]] Values recorded_inputs(const PreparedNode& node, std::size_t sample);
+[[nodiscard]] Values recorded_outputs(const PreparedNode& node, std::size_t sample);
 
 }  // namespace leapp::exporter

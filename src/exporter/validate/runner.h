@@ -4,10 +4,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <exception>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "exporter/validate.h"
+#include "exporter/validate/compare.h"
+#include "exporter/validate/samples.h"
 #include "leapp/base/status.h"
 
 namespace leapp::exporter {
@@ -20,7 +24,10 @@ class ModelRunner {
   ModelRunner& operator=(const ModelRunner&) = delete;
   virtual ~ModelRunner() = default;
 
-  /// `inputs` are not written to; the result does not change with the next call.
+  /// What the file alone shows to be wrong with the outputs: their number, names, dtypes or shapes.
+  [[nodiscard]] virtual std::optional<OutputProblem> signature_problem() const { return std::nullopt; }
+
+  /// `inputs` are not written to; the result is valid until the next call.
   virtual Result<std::vector<at::Tensor>> run(const std::vector<at::Tensor>& inputs) = 0;
 };
 
@@ -32,5 +39,8 @@ Result<std::unique_ptr<ModelRunner>> open_pt2_runner(const WrittenModel& written
 /// kNotFound when there is no ONNX Runtime: in the process, at LEAPP_ONNXRUNTIME, beside the torch package, or where
 /// the system's loader looks.
 Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written);
+
+/// What an exception says, without torch's trace of C++ calls.
+[[nodiscard]] std::string reason_of(const std::exception& failure);
 
 }  // namespace leapp::exporter

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exporter/validate/difference.h"
+#include "graph/graph.h"
+
+namespace leapp::exporter {
+
+/// Dense tensors in memory; absent: not known, and not compared.
+using Values = std::vector<std::optional<graph::Constant>>;
+
+/// Which sample of which node is looked at: how messages begin.
+struct ComparedSample {
+  std::string node;
+  std::vector<std::string> outputs;  ///< names; an empty one is not compared
+  std::size_t number = 0;
+  Tolerance tolerance;
+};
+
+/// One output of one sample that is not what it should be.
+struct OutputProblem {
+  std::string kind;    ///< "count", "type", "nan", "infinity" or "mismatch"
+  std::string output;  ///< empty: the number of outputs
+  std::size_t sample = 0;
+  std::string brief;  ///< "3 of 12 elements (25 %) differ, |diff| max 0.5"
+  std::string text;   ///< node, output, sample and all the numbers there are
+  graph::TensorType found;
+  graph::TensorType expected;
+  Difference difference;    ///< "nan", "infinity", "mismatch"
+  Percentiles percentiles;  ///< "mismatch"
+};
+
+struct Comparison {
+  std::vector<OutputProblem> problems;  ///< none: they agree
+  std::vector<std::string> warnings;    ///< what is equal and still worth a look
+  std::vector<double> max;              ///< |difference| of each output; not a number: not compared
+};
+
+/// Compares what an exported model gave with what the program gave: number of outputs, dtypes, shapes, NaN and
+/// infinity, then |found - expected| <= atol + rtol * |expected|. Knows nothing of what ran the model.
+[[nodiscard]] Comparison compare(const Values& found, const Values& expected, const ComparedSample& sample);
+
+/// "3 of 12 elements (25 %)"
+[[nodiscard]] std::string share_text(std::uint64_t part, std::uint64_t whole);
+
+}  // namespace leapp::exporter

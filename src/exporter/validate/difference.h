@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far two tensors are apart. Knows nothing of torch, of models or of what is going to be said about it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "graph/graph.h"
+
+namespace leapp::exporter {
+
+struct Tolerance {
+  double rtol = 1e-3;
+  double atol = 1e-5;
+};
+
+/// What one tensor holds.
+struct Content {
+  std::uint64_t nans = 0;
+  std::uint64_t infinities = 0;
+  double low = std::numeric_limits<double>::infinity();  ///< of all that is no NaN; low > high: there is nothing else
+  double high = -std::numeric_limits<double>::infinity();
+};
+
+/// Of elements that are no NaN on either side. Equal infinities do not differ.
+struct Difference {
+  std::uint64_t elements = 0;  ///< all there are; complex ones count twice
+  std::uint64_t compared = 0;
+  std::uint64_t wrong = 0;  ///< |found - expected| > atol + rtol * |expected|, or an infinity on one side only
+  std::uint64_t misplaced_infinities = 0;
+  Content found;
+  Content expected;
+  double max = 0;
+  double mean = 0;
+  std::uint64_t worst = 0;  ///< the first element at which |difference| is `max`, row-major
+  double worst_found = 0;
+  double worst_expected = 0;
+
+  [[nodiscard]] bool has_nan() const { return found.nans + expected.nans > 0; }
+  [[nodiscard]] bool agrees() const { return wrong == 0 && !has_nan(); }
+};
+
+/// Reads each element once and allocates nothing. REQUIRES: both have the same type.
+[[nodiscard]] Difference measure(const graph::Constant& found, const graph::Constant& expected,
+                                 const Tolerance& tolerance);
+
+/// Of |found - expected|, with linear interpolation between neighbours (what NumPy does by default).
+struct Percentiles {
+  double p50 = 0;
+  double p75 = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double p995 = 0;
+};
+
+/// Exact. Reads the tensors six times and allocates a few hundred kB, however large they are: for those that differ.
+/// REQUIRES: both have the same type.
+[[nodiscard]] Percentiles percentiles(const graph::Constant& found, const graph::Constant& expected);
+
+}  // namespace leapp::exporter

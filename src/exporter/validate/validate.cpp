@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/validate/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <utility>
+
+#include "capture/hook.h"
+#include "emit/torchscript/evaluator.h"
+#include "exporter/validate/console.h"
+#include "exporter/validate/engines.h"
+#include "exporter/validate/finding_text.h"
+#include "exporter/validate/findings.h"
+#include "exporter/validate/intermediates.h"
+#include "exporter/validate/interrupt.h"
+#include "exporter/validate/samples.h"
+#include "exporter/validate/suspects.h"
+#include "exporter/validate/whole_bundle.h"
+
+namespace leapp::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
+  return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
+}
+
+class Validator {
+ public:
+  explicit Validator(const ValidationRequest& request)
+      : request_(request), log_(request.session->log()), folder_(request.session->folder()) {
+    result_.name = request.session->name();
+    result_.tolerance = request.tolerance;
+  }
+
+  Validation run() {
+    const auto& models = request_.spec->models;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      NodeCheck check = check_node(models[i]);
+      const bool fine = check.status == "passed" || check.status == "skipped";
+      const std::string line = node_line(check, i + 1, models.size());
+      fine ? log_.info(line) : log_.error(line);
+      result_.nodes.push_back(std::move(check));
+    }
+    check_pipeline();
+    result_.findings = join_findings(result_, find_suspects(*request_.nodes, *request_.session));
+    show();
+    return std::move(result_);
+  }
+
+ private:
+  NodeCheck check_node(const bundle::Model& model) {
+    const PreparedNode& node = named(*request_.nodes, model.name);
+    if (!model.parameters.model_path || interrupted()) return without_model(model, node);
+    const WrittenModel written{&node, &model, folder_ / *model.parameters.model_path};
+    NodeCheck check = check_samples(written, request_.tolerance, log_);
+    if (!check.problems.empty() && !interrupted()) check.bisection = search(written, check);
+    return check;
+  }
+
+  [[nodiscard]] NodeCheck without_model(const bundle::Model& model, const PreparedNode& node) const {
+    const auto& non_traced = request_.session->options().non_traced;
+    const bool excepted = std::find(non_traced.begin(), non_traced.end(), model.name) != non_traced.end();
+    NodeCheck check;
+    check.node = model.name;
+    check.status = "skipped";
+    check.known_samples = node.record->samples.size();
+    for (const bundle::Port& output : model.outputs) check.outputs.push_back(output.name);
+    check.reason = model.parameters.model_path ? "interrupted"
+                   : request_.dry_run          ? "a dry run writes no models"
+                   : excepted                  ? "the node has no model: non_traced names it"
+                                               : "the node has no model";
+    return check;
+  }
+
+  std::optional<Bisection> search(const WrittenModel& written, const NodeCheck& check) {
+    const OutputProblem& first = check.problems[0];
+    if (first.kind == "count" || first.kind == "type") return std::nullopt;
+    Bisection result;
+    try {
+      const capture::Suppress quiet;
+      auto intermediates = open(written, first.sample);
+      if (!intermediates.ok()) {
+        result.note = intermediates.status().message();
+        return result;
+      }
+      BisectRequest request{.graph = &written.node->graph,
+                            .inputs = recorded_inputs(*written.node, first.sample),
+                            .recorded = recorded_outputs(*written.node, first.sample),
+                            .tolerance = request_.tolerance,
+                            .nan_is_wrong = first.kind == "nan" && first.difference.expected.nans > 0,
+                            .progress = [&](const std::string& text) {
+                              log_.info(fmt::format("{}: looking for the operator that differs: {}", check.node, text));
+                            }};
+      return bisect(request, *intermediates.value(), emit::evaluate);
+    } catch (const std::exception& failure) {
+      result.note = failure.what();
+      return result;
+    }
+  }
+
+  static Result<std::unique_ptr<Intermediates>> open(const WrittenModel& written, std::size_t sample) {
+    const PreparedNode& node = *written.node;
+    const EmittedModel model{&node.graph,
+                             written.file,
+                             node.input_names,
+                             node.output_names,
+                             static_cast<int>(node.backend.opset_version),
+                             recorded_inputs(node, sample)};
+    switch (node.backend.kind) {
+      case BackendKind::kTorchScript:
+        return torchscript_intermediates(model);
+      case BackendKind::kOnnx:
+        return onnx_intermediates(model);
+      case BackendKind::kGiven:
+        return unimplemented("the model is not LEAPP's: its values have no names that are known here");
+      case BackendKind::kPytorch:
+      case BackendKind::kNone:
+        break;
+    }
+    return unimplemented("the model was made by PyTorch's exporter, which keeps no names");
+  }
+
+  void check_pipeline() {
+    const bool broken = std::any_of(result_.nodes.begin(), result_.nodes.end(),
+                                    [](const NodeCheck& node) { return node.status == "errored"; });
+    if (broken || interrupted()) {
+      result_.pipeline.status = "skipped";
+      result_.pipeline.reason = broken ? "a node errored" : "interrupted";
+    } else {
+      try {
+        const capture::Suppress quiet;
+        result_.pipeline = check_bundle(recording());
+      } catch (const std::exception& failure) {
+        result_.pipeline.status = "errored";
+        result_.pipeline.reason = failure.what();
+      }
+    }
+    for (const std::string& note : result_.pipeline.notes) log_.info("whole pipeline: " + note);
+    log_.info(pipeline_line(result_.pipeline));
+  }
+
+  [[nodiscard]] BundleReplay recording() const {
+    BundleReplay replay{.yaml = folder_ / (request_.session->name() + ".yaml"),
+                        .spec = request_.spec,
+                        .tolerance = request_.tolerance,
+                        .verify_checksums = request_.verify_checksums,
+                        .open = open_deployment_engine};
+    for (const bundle::Model& model : request_.spec->models) {
+      const PreparedNode& node = named(*request_.nodes, model.name);
+      RecordedNode recorded{
+          .name = model.name, .passes = request_.session->passes_of(model.name), .random_outputs = node.random_outputs};
+      for (std::size_t i = 0; i < node.record->samples.size(); ++i) {
+        recorded.inputs.push_back(recorded_inputs(node, i));
+        recorded.outputs.push_back(recorded_outputs(node, i));
+      }
+      replay.nodes.push_back(std::move(recorded));
+    }
+    return replay;
+  }
+
+  void show() {
+    const bool wrong =
+        std::any_of(result_.findings.begin(), result_.findings.end(), [](const Finding& one) { return one.fails; });
+    for (const Finding& finding : result_.findings) {
+      const std::string text = (finding.node.empty() ? "" : finding.node + ": ") + finding_text(finding);
+      // What does not fail was warned about when it happened.
+      finding.fails ? log_.error(text) : log_.info(text);
+    }
+    const auto headed = [](const std::string& table) { return "validation\n" + table; };
+    log_.block(headed(table_text(result_, false)), headed(table_text(result_, true)), wrong);
+    if (wrong) log_.error(fmt::format("the log has every sample: {}", log_.path().string()));
+  }
+
+  const ValidationRequest& request_;
+  Logger& log_;
+  fs::path folder_;
+  Validation result_;
+};
+
+std::vector<Finding> findings_of(const Validation& validation, const std::string& node) {
+  std::vector<Finding> found;
+  for (const Finding& finding : validation.findings) {
+    if (finding.node == node) found.push_back(finding);
+  }
+  return found;
+}
+
+}  // namespace
+
+Validation validate_bundle(const ValidationRequest& request) { return Validator(request).run(); }
+
+std::vector<NodeResult> results_of(const Validation& validation) {
+  std::vector<NodeResult> results;
+  for (const NodeCheck& node : validation.nodes) {
+    NodeResult result{node.node, node.status, static_cast<int>(node.samples), static_cast<int>(node.outputs.size()),
+                      node.status == "skipped" ? node.reason : ""};
+    result.findings = findings_of(validation, node.node);
+    const std::string text = findings_text(result.findings);
+    result.message += (result.message.empty() || text.empty() ? "" : "\n") + text;
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+Status verdict(const Validation& validation, const fs::path& log) {
+  std::string text;
+  const auto add = [&](const std::string& head, const std::vector<Finding>& findings) {
+    std::vector<Finding> failing;
+    std::copy_if(findings.begin(), findings.end(), std::back_inserter(failing),
+                 [](const Finding& f) { return f.fails; });
+    if (!failing.empty()) text += fmt::format("\n  {}: {}", head, findings_text(failing));
+  };
+  for (const NodeCheck& node : validation.nodes) add(node.node + " " + node.status, findings_of(validation, node.node));
+  add("pipeline errored", findings_of(validation, ""));
+  if (text.empty()) return {};
+  return {StatusCode::kFailedPrecondition, "validation failed:" + text + "\n  log: " + log.string()};
+}
+
+Status write_report(const Validation& validation, const fs::path& folder) {
+  const fs::path target = folder / (validation.name + "_report.json");
+  if (validation.findings.empty()) {
+    std::error_code nothing;
+    fs::remove(target, nothing);
+    return {};
+  }
+  const fs::path half = folder / ("." + validation.name + "_report.json");
+  std::ofstream file(half, std::ios::binary | std::ios::trunc);
+  file << report_text(validation);
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(half, target, error);
+  if (!file || error) return io_error(fmt::format("cannot write {}", target.string()));
+  return {};
+}
+
+}  // namespace leapp::exporter
