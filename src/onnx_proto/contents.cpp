@@ -238,6 +238,8 @@ std::optional<AttributeValue> value_of(AttributeParts& parts) {
       tensor.dims = found.dims;
       return tensor;
     }
+    case AttributeType::kGraph:  // stands in NodeView::graphs
+      break;
   }
   return std::nullopt;
 }

@@ -122,7 +122,7 @@ Result<bool> PipelineAccess::Loader::check_external_data(const bundle::Model& mo
   for (const std::string& name : names.value()) {
     const auto path = bundle::locate_file(yaml_.parent_path(), (file.path.parent_path() / name).string(), options_);
     if (!path.ok()) return Status(path.status().code(), place + "external data: " + path.status().message());
-    if (loading.files.verify_checksums) {
+    if (options_.verify_checksums) {
       LEAPP_RETURN_IF_ERROR(bundle::check_external_data(model, name, path.value()));
     }
   }
