@@ -210,7 +210,7 @@ Result<OnnxModel> emit_onnx(const graph::Graph& graph, const OnnxOptions& option
     builder.add_output(names.outputs[i], values.tensors.at(&value), line);
   }
   LEAPP_ASSIGN_OR_RETURN(OnnxModel model, finish(builder, graph, options));
-  for (const auto& [value, tensor] : values) {
+  for (const auto& [value, tensor] : values.tensors) {
     if (std::string name = builder.result_name(tensor); !name.empty())
       model.value_names.emplace(value, std::move(name));
   }
