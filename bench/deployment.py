@@ -39,11 +39,22 @@ def onnxruntime_folder() -> str:
     return str(Path(found.origin).parent / "capi")
 
 
-def call(*command: object) -> Any:
+def environment_of(interpreter: object) -> dict[str, str]:
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
     environment.setdefault("LEAPP_ONNXRUNTIME", onnxruntime_folder())
+    if interpreter == PEER:
+        environment.pop("PYTHONPATH", None)  # it may lead to our `leapp`
+    return environment
+
+
+def call(*command: object) -> Any:
     done = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, cwd=ROOT / "build", env=environment, check=False
+        list(map(str, command)),
+        capture_output=True,
+        text=True,
+        cwd=ROOT / "build",
+        env=environment_of(command[0]),
+        check=False,
     )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
@@ -176,7 +187,9 @@ def import_ms(interpreter: Path, code: str) -> float | None:
     times = []
     for _ in range(15):
         start = time.perf_counter()
-        done = subprocess.run([str(interpreter), "-c", code], capture_output=True, check=False)
+        done = subprocess.run(
+            [str(interpreter), "-c", code], capture_output=True, env=environment_of(interpreter), check=False
+        )
         times.append((time.perf_counter() - start) * 1e3)
         if done.returncode != 0:
             return None
