@@ -22,7 +22,6 @@ PEER = ROOT / "build" / "peer-venv" / "bin" / "python"
 BUNDLES = ROOT / "build" / "bench-bundles"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
-LIBRARY = BUILD / "src" / "runtime" / "libleapp_runtime.so"
 WORKLOADS = {
     "mlp": "MLP 48-512-256-128-12 (781 KB) in 3 nodes",
     "small": "MLP 12-32-32-8 (7 KB) in 3 nodes",
@@ -172,7 +171,8 @@ def loading(manager: bool) -> None:
 
 def sizes(manager: bool) -> None:
     stripped = BUNDLES / "stripped.so"
-    subprocess.run(["strip", "-o", stripped, LIBRARY.resolve()], check=True)
+    library = next(BUILD.glob("**/libleapp_runtime.so"))
+    subprocess.run(["strip", "-o", stripped, library.resolve()], check=True)
     print(f"\nlibleapp_runtime.so without debug information: {stripped.stat().st_size / 1e6:.2f} MB")
     print("resident memory after 100 steps of the 3-node MLP, MB")
     print(f"  C++     ours   {call(CPP, 'memory', bundle('ours', 'onnx', 'mlp'))['resident_mb']:8.1f}")
