@@ -22,7 +22,6 @@ PEER = ROOT / "build" / "peer-venv" / "bin" / "python"
 BUNDLES = ROOT / "build" / "bench-bundles"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
-LIBRARY = BUILD / "src" / "runtime" / "libleapp_runtime.so"
 WORKLOADS = {
     "mlp": "MLP 48-512-256-128-12 (781 KB) in 3 nodes",
     "small": "MLP 12-32-32-8 (7 KB) in 3 nodes",
@@ -39,11 +38,22 @@ def onnxruntime_folder() -> str:
     return str(Path(found.origin).parent / "capi")
 
 
-def call(*command: object) -> Any:
+def environment_of(interpreter: object) -> dict[str, str]:
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
     environment.setdefault("LEAPP_ONNXRUNTIME", onnxruntime_folder())
+    if interpreter == PEER:
+        environment.pop("PYTHONPATH", None)  # it may lead to our `leapp`
+    return environment
+
+
+def call(*command: object) -> Any:
     done = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, cwd=ROOT / "build", env=environment, check=False
+        list(map(str, command)),
+        capture_output=True,
+        text=True,
+        cwd=ROOT / "build",
+        env=environment_of(command[0]),
+        check=False,
     )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
@@ -161,7 +171,8 @@ def loading(manager: bool) -> None:
 
 def sizes(manager: bool) -> None:
     stripped = BUNDLES / "stripped.so"
-    subprocess.run(["strip", "-o", stripped, LIBRARY.resolve()], check=True)
+    library = next(BUILD.glob("**/libleapp_runtime.so"))
+    subprocess.run(["strip", "-o", stripped, library.resolve()], check=True)
     print(f"\nlibleapp_runtime.so without debug information: {stripped.stat().st_size / 1e6:.2f} MB")
     print("resident memory after 100 steps of the 3-node MLP, MB")
     print(f"  C++     ours   {call(CPP, 'memory', bundle('ours', 'onnx', 'mlp'))['resident_mb']:8.1f}")
@@ -176,7 +187,9 @@ def import_ms(interpreter: Path, code: str) -> float | None:
     times = []
     for _ in range(15):
         start = time.perf_counter()
-        done = subprocess.run([str(interpreter), "-c", code], capture_output=True, check=False)
+        done = subprocess.run(
+            [str(interpreter), "-c", code], capture_output=True, env=environment_of(interpreter), check=False
+        )
         times.append((time.perf_counter() - start) * 1e3)
         if done.returncode != 0:
             return None

@@ -36,6 +36,15 @@ class LogTest : public testing::Test {
   fs::path root_;
 };
 
+TEST_F(LogTest, ABlockIsPlainInTheFileAndOnWhatIsNoTerminal) {
+  testing::internal::CaptureStderr();
+  const auto log = Logger::open(root_ / "a").value();
+  log->block("quiet", "\x1b[32mquiet\x1b[0m", false);
+  log->block("loud\nin two lines", "\x1b[31mloud\x1b[0m", true);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "leapp: error: loud\nin two lines\n");
+  EXPECT_EQ(read(root_ / "a" / "log.txt"), "[info] quiet\n[error] loud\nin two lines\n");
+}
+
 TEST_F(LogTest, FileGetsEverythingConsoleWarningsAndErrors) {
   testing::internal::CaptureStderr();
   auto logger = Logger::open(root_ / "a").value();

@@ -29,5 +29,6 @@ void add_diff(CLI::App& app, Context& context);
 void add_fuse(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_view(CLI::App& app, Context& context);
 
 }  // namespace leapp::cli

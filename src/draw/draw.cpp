@@ -22,7 +22,10 @@ std::vector<std::string> places() {
     std::error_code error;
     const auto self = std::filesystem::canonical(info.dli_fname, error);
     const auto folder = error ? std::filesystem::path(info.dli_fname).parent_path() : self.parent_path();
-    places = {(folder / kPluginLibrary).string(), (folder.parent_path() / "lib" / kPluginLibrary).string()};
+    // The command's folder is below the Python package's, or beside lib/.
+    for (const auto& place : {folder, folder.parent_path(), folder.parent_path() / "lib"}) {
+      places.push_back((place / kPluginLibrary).string());
+    }
   }
   places.emplace_back(kPluginLibrary);
   return places;

@@ -99,7 +99,7 @@ def test_integers_become_floats(name: str, tmp_path: Path) -> None:
 def test_half_precision(tmp_path: Path) -> None:
     x = torch.linspace(0.1, 6, 50)
     for dtype in (torch.float16, torch.bfloat16):
-        for name in ("lgamma", "digamma", "erfinv", "i0", "i1e", "log_ndtr"):
+        for name in ("lgamma", "digamma", "erfinv", "i0"):
             check(UNARY[name], x.to(dtype), save_path=tmp_path, rtol=1e-2, atol=1e-2)
 
 
@@ -116,7 +116,7 @@ BINARY: dict[str, tuple[Function, list[float], list[float]]] = {
     ),
     "zeta": (
         torch.special.zeta,
-        [1.0, 0.5, -1.0, 1.001, 1.5, 2.0, 3.0, 7.5, 20.0, 100.0, 1e10, math.nan],
+        [1.0, 0.5, -1.0, 1.001, 1.5, 2.0, 3.0, 7.5, 20.0, 100.0, 1e10, math.inf, math.nan],
         [-math.inf, -10.25, -3.5, -2.0, -0.25, 0.0, 1e-5, 0.1, 1.0, 9.0, 10.0, 1e5, math.inf, math.nan],
     ),
     "nextafter": (

@@ -171,6 +171,7 @@ def test_nothing_overlaps_or_spills(bundles: dict[str, Path], browser: chromium.
             page.ask("document.querySelectorAll('.node').length") == {"feedback": 2, "twelve": 12, "thirty": 30}[name]
         )
         assert page.ask(OVERLAPS) == []
+        assert page.ask("document.querySelectorAll('.badge').length") == 0
         page.shoot(name)
 
 

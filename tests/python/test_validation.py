@@ -492,3 +492,46 @@ def test_a_model_that_was_brought_is_validated_and_run_with_the_rest(tmp_path: P
     [finding] = bring("bad", 3.0)["mine"].findings
     assert "not LEAPP's" in finding.details[-1]
     assert "right file" in finding.remedy
+
+
+@pytest.mark.parametrize("node", ["preprocess", "inference"])
+def test_a_model_that_the_peer_wrote(node: str, tmp_path: Path) -> None:
+    """As a model of one's own: checked like any other, against the program that it came from."""
+    peer = Path(__file__).parent.parent / "bundles" / "peer" / "complete_pipeline"
+    program = torch.jit.load(str(peer / f"{node}.pt"))
+
+    def export_with(factor: float) -> Any:
+        leapp.start("g", save_path=tmp_path)
+        with torch.no_grad():
+            for (x,) in calls(3, (1, 10)):
+                live = annotate.input_tensors(node, {"x": x})
+                params = {"model_path": str(peer / f"{node}.pt")}
+                annotate.output_tensors(node, {"y": program(live) * factor}, backend_params=params)
+        leapp.stop()
+        return leapp.compile_graph(visualize=False, strict=False)[node]
+
+    assert (export_with(1.0).status, export_with(1.0).samples) == ("passed", 3)
+    result = export_with(2.0)
+    assert (result.status, result.findings[0].kind) == ("failed", "mismatch")
+
+
+def test_a_node_that_fails_leaves_the_state_of_others_alone(tmp_path: Path) -> None:
+    """Later samples only: said, with the numbers of those samples."""
+    torch.manual_seed(2)
+    hidden: dict[str, float] = {"bias": 0.0}
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        offset = np.float32(hidden["bias"])  # what LEAPP cannot see change without a second call
+        hidden["bias"] += 1.0
+        return x + float(offset)
+
+    leapp.start("g", save_path=tmp_path)
+    for inputs in calls(3, (2, 2)):
+        run_node(program, inputs)
+        run_node(square, inputs, node="other")
+    leapp.stop()
+    results = leapp.compile_graph(visualize=False, strict=False)
+    assert results["other"].status == "passed"
+    [finding] = results["policy"].findings
+    assert finding.kind == "baked_number"
+    assert "it shows in samples 1, 2 of 3" in finding.details

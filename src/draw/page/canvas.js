@@ -19,9 +19,12 @@ const canvas = (() => {
     show();
   }
 
+  const largest = 1.7;  // a single node need not fill the screen
   function fit() {
     view = { ...home };
     show();
+    const scale = picture.getScreenCTM().a;
+    if (scale > largest) zoom(scale / largest);
   }
 
   function pointAt(event) {
@@ -84,11 +87,26 @@ const canvas = (() => {
     return links.filter((link) => ports.has(link.dataset.from) || ports.has(link.dataset.to));
   }
 
+  // Lit links are drawn once more on top: edges of one port share their lanes. The links themselves stay where they
+  // are, for the order of the tab key.
+  const overlay = document.createElementNS("http://www.w3.org/2000/svg", "g");
+  overlay.setAttribute("class", "overlay");
+  overlay.setAttribute("aria-hidden", "true");
+  picture.append(overlay);
+  function drawnAgain(link) {
+    const copy = document.createElementNS("http://www.w3.org/2000/svg", "g");
+    copy.setAttribute("class", link.getAttribute("class"));
+    copy.append(link.querySelector(".line").cloneNode(), link.querySelector(".head").cloneNode());
+    return copy;
+  }
+
   let kept = [];  // what stays lit because it is selected
   function light(lit) {
+    overlay.replaceChildren();
     for (const element of picture.querySelectorAll(".lit")) element.classList.remove("lit");
-    for (const link of [...kept, ...lit]) {
+    for (const link of new Set([...kept, ...lit])) {
       link.classList.add("lit");
+      overlay.append(drawnAgain(link));
       byId(link.dataset.from).classList.add("lit");
       byId(link.dataset.to).classList.add("lit");
     }
@@ -106,5 +124,6 @@ const canvas = (() => {
     light([]);
   }
 
+  fit();
   return { zoom, fit, reveal, keep, linksOf, target };
 })();

@@ -68,7 +68,7 @@ const details = (() => {
       make("span", { class: "index" }, String(index + 1)),
       make("span", {}, make("span", { class: "name code" }, op.op), " ", make("span", { class: "code" }, `(${op.arguments})`)),
       op.size ? make("span", { class: "size", title: "constants it reads" }, op.size) : make("span"),
-      make("span", { class: "result code" }, op.results.map(([name, type]) => `→ ${name}${type ? `: ${type}` : ""}`).join("   ")),
+      make("span", { class: "result code" }, op.results.map(([name, type]) => `→ %${name}${type ? `: ${type}` : ""}`).join("   ")),
       found.map((entry) => finding(entry, null)));
   }
 

@@ -76,7 +76,8 @@
   byId("zoom-fit").addEventListener("click", () => canvas.fit());
 
   /** Findings are seen in the picture too: a badge at the corner of their node or port. */
-  function addBadge(element, findings) {
+  function addBadge(element, all) {
+    const findings = all.filter((entry) => entry.severity !== "note");
     if (!element || findings.length === 0) return;
     const box = element.querySelector("rect").getBBox();
     const svg = (tag, attributes) => {

@@ -16,7 +16,7 @@
     const operators = node.operators.map((op, i) => {
       const line = op.line === undefined ? null : data.lines[op.line];
       const where = line ? `${line.file}:${line.line} ${line.text}` : "";
-      return at(`${op.op} → ${op.results.map(([name]) => name).join(", ")}`, `operator ${i + 1} of ${node.name} ${where}`, `/node-${index}/${i}`);
+      return at(`${op.op} → ${op.results.map(([name]) => `%${name}`).join(", ")}`, `operator ${i + 1} of ${node.name} ${where}`, `/node-${index}/${i}`);
     });
     const constants = node.constants.map((constant) => at(`${constant.name}  ${constant.type}`, `constant of ${node.name}`, `/node-${index}`));
     return [at(node.name, `node ${node.backend}`, `/node-${index}`), ...ports(false), ...ports(true), ...operators, ...constants];

@@ -27,6 +27,7 @@ constexpr std::array kFamilies = std::to_array<Family>({
     fractional_pooling_ops,
     indexing_ops,
     joining_ops,
+    ldl_ops,
     linear_algebra_ops,
     loss_ops,
     norm_ops,

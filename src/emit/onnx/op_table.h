@@ -44,6 +44,7 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries fractional_pooling_ops();
 [[nodiscard]] OpEntries indexing_ops();
 [[nodiscard]] OpEntries joining_ops();
+[[nodiscard]] OpEntries ldl_ops();
 [[nodiscard]] OpEntries linear_algebra_ops();
 [[nodiscard]] OpEntries loss_ops();
 [[nodiscard]] OpEntries norm_ops();

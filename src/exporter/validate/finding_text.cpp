@@ -23,7 +23,7 @@ std::string finding_text(const Finding& finding) {
 
 std::string findings_text(const std::vector<Finding>& findings) {
   std::string text;
-  for (const Finding& finding : findings) text += (text.empty() ? "" : "\n") + finding_text(finding);
+  for (const Finding& finding : findings) text += (text.empty() ? "" : "\n  also: ") + finding_text(finding);
   return text;
 }
 

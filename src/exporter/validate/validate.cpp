@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <utility>
 
 #include "capture/hook.h"
@@ -159,9 +160,30 @@ class Validator {
         recorded.inputs.push_back(recorded_inputs(node, i));
         recorded.outputs.push_back(recorded_outputs(node, i));
       }
+      forget_delays(node, recorded);
       replay.nodes.push_back(std::move(recorded));
     }
     return replay;
+  }
+
+  /// A port that only hands its input to the next pass (a value of several passes ago goes through such): what it held
+  /// in the last passes nobody read, and so nobody recorded.
+  static void forget_delays(const PreparedNode& node, RecordedNode& recorded) {
+    std::map<const graph::Value*, std::size_t> unused;
+    std::size_t index = 0;
+    for (const auto& input : node.graph.inputs()) {
+      const auto& source = node.record->inputs[node.inputs[index]].source;
+      if (input->users().empty() && source && source->feedback) unused.emplace(input.get(), index);
+      ++index;
+    }
+    for (std::size_t i = 0; i < node.graph.outputs().size(); ++i) {
+      const auto delay = unused.find(node.graph.outputs()[i].value);
+      if (delay == unused.end()) continue;
+      for (std::size_t sample = 0; sample < recorded.inputs.size(); ++sample) {
+        recorded.outputs[sample][i].reset();
+        if (sample > 0) recorded.inputs[sample][delay->second].reset();
+      }
+    }
   }
 
   void show() {

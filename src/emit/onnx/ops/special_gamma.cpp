@@ -147,9 +147,10 @@ Tensor zeta(OpBuilder& b, const Tensor& s, const Tensor& q) {
   const Tensor wide = b.expand(q, shape);
   const Tensor below = compare_number(b, "Less", wide, 0);
   const Tensor part = b.binary("Sub", wide, b.unary("Floor", wide));
+  const Tensor rest = b.binary("Sub", b.unary("Ceil", wide), wide);  // 1 - part, exactly
   const Tensor one = number(b, 1);
   const Tensor three =
-      b.concat({b.unsqueeze(b.where(below, part, wide), {0}), b.unsqueeze(b.where(below, one_minus(b, part), one), {0}),
+      b.concat({b.unsqueeze(b.where(below, part, wide), {0}), b.unsqueeze(b.where(below, rest, one), {0}),
                 b.unsqueeze(b.where(below, one_minus(b, wide), one), {0})},
                0);
   const Tensor values = zeta_of_positive(b, s, three);
@@ -157,12 +158,14 @@ Tensor zeta(OpBuilder& b, const Tensor& s, const Tensor& q) {
   const Tensor terms = b.binary("Sub", b.select(values, 0, 1), b.select(values, 0, 2));
   const Tensor alternating = b.where(is_even(b, s), terms, negated(b, terms));
   const Tensor not_positive = compare_number(b, "LessOrEqual", q, 0);
+  // The limit is zero, but torch says NaN.
+  const Tensor nothing = b.binary("And", compare_number(b, "Equal", s, kInfinity), compare_number(b, "Greater", q, 1));
   return piecewise(b,
                    {{compare_number(b, "Equal", s, 1), number(b, kInfinity)},
                     {compare_number(b, "Less", s, 1), number(b, kNotANumber)},
                     {b.binary("And", not_positive, is_whole(b, q)), number(b, kInfinity)},
                     {b.binary("And", not_positive, b.logical_not(is_whole(b, s))), number(b, kNotANumber)},
-                    {compare_number(b, "Equal", q, kInfinity), number(b, kNotANumber)},  // as torch says
+                    {b.binary("Or", compare_number(b, "Equal", q, kInfinity), nothing), number(b, kNotANumber)},
                     {below, b.binary("Add", main, alternating)}},
                    main);
 }

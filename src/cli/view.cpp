@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/browser.h"
+#include "cli/commands.h"
+#include "cli/onnx_picture.h"
+#include "cli/opened_bundle.h"
+#include "cli/progress.h"
+#include "cli/words.h"
+#include "draw/bundle_picture.h"
+#include "draw/draw.h"
+
+namespace leapp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestBench = 64 << 20;
+
+struct ViewOptions {
+  std::string bundle;
+  std::string output;
+  std::string png;
+  std::string bench;
+  bool no_open = false;
+  bool allow_outside = false;
+};
+
+void add_error(draw::PictureNode& node, std::string text) {
+  node.findings.push_back({draw::Severity::kError, std::move(text), {}, {}});
+}
+
+/// What the model's file tells.
+void add_model(const OpenedBundle& opened, const bundle::Model& model, const ViewOptions& options,
+               draw::PictureNode& node) {
+  if (!model.parameters.model_path) {
+    node.operators_note = "The node has no model.";
+    return;
+  }
+  const auto facts = read_model_facts(opened, model, {.allow_outside = options.allow_outside});
+  if (!facts.ok()) return add_error(node, facts.status().message());
+  node.bytes = facts.value().file.bytes.size();
+  if (facts.value().checksum == ModelFacts::Checksum::kDiffers) {
+    add_error(node, "the file is not the one that was exported: its checksum differs");
+  }
+  if (model.parameters.backend != "onnx") {
+    node.operators_note = fmt::format("What is inside a model of the backend {} is not shown.",
+                                      quote(model.parameters.backend.value_or("null")));
+    return;
+  }
+  if (const Status status = add_onnx(facts.value().file.bytes, node); !status.ok()) add_error(node, status.message());
+  node.operators_note = "As in the ONNX model.";
+}
+
+/// The medians that `leapp bench --json` found for the nodes.
+Status add_times(const std::string& file, draw::PipelinePicture& picture) {
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, bundle::read_file(file, kLargestBench));
+  const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const auto refuse = [&] { return data_loss(fmt::format("{} is not what leapp bench --json prints", file)); };
+  if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array()) return refuse();
+  for (const Json& entry : json["nodes"]) {
+    if (!entry.is_object() || !entry.contains("node") || !entry["node"].is_string()) return refuse();
+    if (!entry.contains("p50_us") || !entry["p50_us"].is_number()) return refuse();
+    for (draw::PictureNode& node : picture.nodes) {
+      if (node.name == entry["node"].get<std::string>()) node.microseconds = entry["p50_us"].get<double>();
+    }
+  }
+  return {};
+}
+
+Status write_file(const fs::path& file, const std::string& bytes) {
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << bytes;
+  stream.close();
+  return stream ? Status() : io_error(fmt::format("{} cannot be written; --output names another file", file.string()));
+}
+
+bool has_findings(const draw::PipelinePicture& picture) {
+  return !picture.findings.empty() || std::any_of(picture.nodes.begin(), picture.nodes.end(),
+                                                  [](const auto& node) { return !node.findings.empty(); });
+}
+
+Result<draw::PipelinePicture> picture_for(const ViewOptions& options, const OpenedBundle& opened,
+                                          const Context& context) {
+  draw::PipelinePicture picture = draw::picture_of(opened.spec, opened.name);
+  picture.findings.clear();  // the report says the same, with its place in the file
+  for (const Status& problem : opened.report.problems) {
+    picture.findings.push_back({draw::Severity::kError, problem.message(), {}, {}});
+  }
+  Progress progress(context, "reading models", picture.nodes.size());
+  for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
+    progress.at(i);
+    add_model(opened, opened.spec.models[i], options, picture.nodes[i]);
+  }
+  if (!options.bench.empty()) LEAPP_RETURN_IF_ERROR(add_times(options.bench, picture));
+  return picture;
+}
+
+Result<ExitCode> view(const ViewOptions& options, Context& context) {
+  LEAPP_ASSIGN_OR_RETURN(const OpenedBundle opened, open_bundle(options.bundle));
+  LEAPP_ASSIGN_OR_RETURN(const draw::PipelinePicture picture, picture_for(options, opened, context));
+  // Not {name}.html: that one was made at export, and knows more.
+  const fs::path page =
+      options.output.empty() ? opened.folder / (opened.name + ".view.html") : fs::path(options.output);
+  LEAPP_ASSIGN_OR_RETURN(const draw::Drawing drawing, draw::draw(picture, {.png = !options.png.empty(), .page = true}));
+  LEAPP_RETURN_IF_ERROR(write_file(page, drawing.page));
+  if (!options.png.empty()) LEAPP_RETURN_IF_ERROR(write_file(options.png, drawing.png));
+  Status shown;
+  if (!options.no_open) shown = open_in_browser(page);
+  if (context.json) {
+    context.print_json({{"page", page.string()},
+                        {"png", options.png.empty() ? Json(nullptr) : Json(options.png)},
+                        {"opened", !options.no_open && shown.ok()},
+                        {"findings", has_findings(picture)}});
+  } else {
+    context.print(fmt::format("{}\n", one_line(page.string())));
+    if (!options.png.empty()) context.print(fmt::format("{}\n", one_line(options.png)));
+    if (!shown.ok()) context.print(fmt::format("{}\n", one_line(shown.message())));
+  }
+  return has_findings(picture) ? ExitCode::kFindings : ExitCode::kFine;
+}
+
+}  // namespace
+
+void add_view(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<ViewOptions>();
+  CLI::App& command =
+      add_command(app, context,
+                  {.name = "view",
+                   .summary = "a page that shows the pipeline and its operators (needs Graphviz)",
+                   .examples = "  leapp view walk/walk.yaml\n"
+                               "  leapp view walk --no-open --output walk.html --png walk.png\n"
+                               "  leapp bench walk --json > bench.json; leapp view walk --bench bench.json"},
+                  [options, &context] { return view(*options, context); });
+  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
+  command.add_option("-o,--output", options->output, "the page's file; else NAME.view.html in the bundle's folder");
+  command.add_option("--png", options->png, "write the picture for print, too");
+  command.add_option("--bench", options->bench, "what leapp bench --json printed: each node's share of time");
+  command.add_flag("--no-open", options->no_open, "only write the page");
+  command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+}
+
+}  // namespace leapp::cli
