@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` writes: the libraries, their headers, and the package that find_package(leapp) finds. What goes
-# into the Python package is a component of its own, "python", which is installed only when it is asked for.
+# What `cmake --install` writes: the libraries, their headers, the command, and the package that find_package(leapp) finds.
+# What goes into the Python package is a component of its own, "python", which is installed only when it is asked for.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
@@ -29,7 +29,17 @@ endfunction()
 leapp_install_library(leapp_runtime base bundle engine runtime)
 if(LEAPP_BUILD_CAPTURE)
   leapp_install_library(leapp_capture_library capture.h)
-  install(TARGETS leapp_engine_torch LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
+foreach(plugin leapp_engine_torch leapp_draw)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  endif()
+endforeach()
+if(TARGET leapp_cli)
+  # Plugins are looked for by name too: in lib beside bin, in a wheel in the package that bin stands in.
+  set_target_properties(leapp_cli PROPERTIES
+    INSTALL_RPATH "$<IF:$<BOOL:${SKBUILD}>,$ORIGIN/..,$ORIGIN/../${CMAKE_INSTALL_LIBDIR}>")
+  install(TARGETS leapp_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/leappConfig.cmake.in" "${PROJECT_BINARY_DIR}/leappConfig.cmake"
@@ -43,7 +53,12 @@ if(LEAPP_BUILD_PYTHON)
   install(FILES "$<TARGET_FILE:leapp_runtime>" RENAME "$<TARGET_SONAME_FILE_NAME:leapp_runtime>" DESTINATION leapp
     PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
     COMPONENT python EXCLUDE_FROM_ALL)
-  if(LEAPP_BUILD_CAPTURE)
-    install(TARGETS leapp_engine_torch LIBRARY DESTINATION leapp COMPONENT python EXCLUDE_FROM_ALL)
+  foreach(plugin leapp_engine_torch leapp_draw)
+    if(TARGET ${plugin})
+      install(TARGETS ${plugin} LIBRARY DESTINATION leapp COMPONENT python EXCLUDE_FROM_ALL)
+    endif()
+  endforeach()
+  if(TARGET leapp_cli)
+    install(TARGETS leapp_cli RUNTIME DESTINATION leapp/bin COMPONENT python EXCLUDE_FROM_ALL)  # for python -m leapp
   endif()
 endif()

@@ -58,6 +58,7 @@ class InferenceManager:
         *,
         allow_outside: bool = False,
         verify_checksums: bool = True,
+        fuse: bool = True,
         threads: int = 1,
         provider: Literal["auto", "cpu", "cuda"] = "auto",
         optimisation: Literal["off", "basic", "extended", "all"] = "all",
@@ -74,6 +75,8 @@ class InferenceManager:
             Models may lie outside of the bundle's folder.
         verify_checksums:
             Refuse a model that is not the one that was exported.
+        fuse:
+            Make one model of a pipeline that is all ONNX, which is faster. The last digits may differ.
         threads:
             How many threads ONNX Runtime uses within an operator. One, the caller's, suits a control loop.
         provider:
@@ -98,6 +101,7 @@ class InferenceManager:
         options: dict[str, Any] = {
             "allow_outside": allow_outside,
             "verify_checksums": verify_checksums,
+            "fuse": fuse,
             "threads": threads,
             "provider": provider,
             "optimisation": optimisation,

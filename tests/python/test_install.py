@@ -43,7 +43,15 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in SOURCES:
         source = ROOT / name
         shutil.copytree(source, tree / name) if source.is_dir() else shutil.copy(source, tree / name)
-    run("cmake", "--preset", "runtime-only", "-DLEAPP_BUILD_TESTS=OFF", f"-DONNXRUNTIME_ROOT={HEADERS}", cwd=tree)
+    run(
+        "cmake",
+        "--preset",
+        "runtime-only",
+        "-DLEAPP_BUILD_TESTS=OFF",
+        "-DLEAPP_BUILD_CLI=OFF",
+        f"-DONNXRUNTIME_ROOT={HEADERS}",
+        cwd=tree,
+    )
     build = tree / "build" / "runtime-only"
     cache = (build / "CMakeCache.txt").read_text()
     assert "LEAPP_BUILD_CAPTURE:UNINITIALIZED=OFF" in cache or "LEAPP_BUILD_CAPTURE:BOOL=OFF" in cache

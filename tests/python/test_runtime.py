@@ -462,6 +462,7 @@ def test_options(tmp_path: Path) -> None:
     del manager
     gc.collect()
     assert list(tmp_path.glob("profile*.json"))
+    assert torch.equal(InferenceManager(path, fuse=False)({"pre/x": X})["post/y"], Loop()(X))
     with pytest.raises(ValueError, match='provider: expected one of "auto", "cpu", "cuda"; found "tpu"'):
         InferenceManager(path, provider="tpu")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="optimisation"):

@@ -49,6 +49,8 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
       options.allow_outside = nb::cast<bool>(value);
     } else if (name == "verify_checksums") {
       options.verify_checksums = nb::cast<bool>(value);
+    } else if (name == "fuse") {
+      options.fuse = nb::cast<bool>(value);
     } else if (name == "threads") {
       options.engine.intra_op_threads = nb::cast<int>(value);
     } else if (name == "provider") {
