@@ -51,7 +51,9 @@ TEST(Backend, UnknownNamesAndKeysListTheKnownOnes) {
   expect_words(failure_of({.export_with = "onnx", .backend_params = {{"opset", 17}}}), StatusCode::kInvalidArgument,
                {"'opset'", "opset_version", "ir_version"});
   expect_words(failure_of({.export_with = "jit", .backend_params = {{"opset_version", 17}}}),
-               StatusCode::kInvalidArgument, {"'opset_version'", "none"});
+               StatusCode::kInvalidArgument, {"'opset_version'", "known: source_lines"});
+  expect_words(failure_of({.export_with = "pt2", .backend_params = {{"opset_version", 17}}}),
+               StatusCode::kInvalidArgument, {"'opset_version'", "known: none"});
   expect_words(failure_of({.export_with = "onnx", .backend_params = {{"optimize", true}}}),
                StatusCode::kInvalidArgument, {"'optimize'"});
   expect_words(failure_of({.backend_params = {{"path", "a.pt"}}}), StatusCode::kInvalidArgument,

@@ -472,7 +472,7 @@ def test_an_exception_drops_the_call_and_leaves_the_session_usable(trace: Any, t
     assert_same([X * 4], exported(folder, "failing", X * 2))
 
 
-@pytest.mark.parametrize("result", [None, 3, (), [], {"a": 1}, object()], ids=repr)
+@pytest.mark.parametrize("result", [None, 3, (), [], {"a": 1}, object()], ids=lambda value: type(value).__name__)
 def test_a_function_must_return_tensors(result: Any, tmp_path: Path) -> None:
     def node(x):
         x * 2

@@ -96,6 +96,43 @@ def test_integers_become_floats(name: str, tmp_path: Path) -> None:
     check(UNARY[name], torch.tensor([True, False]), save_path=tmp_path)
 
 
+ELEMENTARY: dict[str, Function] = {
+    name: getattr(torch, name) for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan")
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTARY)
+def test_float64_of_functions_that_have_no_kernel(name: str, tmp_path: Path) -> None:
+    grid = torch.linspace(-1.25, 1.25, 101, dtype=torch.float64)
+    edges = torch.tensor([*EDGES, 1e200, -1e200, 709.5, -709.5], dtype=torch.float64)
+    check(ELEMENTARY[name], torch.cat([grid, edges, grid * 10]), save_path=tmp_path, rtol=1e-11, atol=1e-14)
+
+
+def test_float64_angles_and_gates(tmp_path: Path) -> None:
+    sides = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.3, -2.5, math.inf, -math.inf, math.nan, 1e-200], dtype=torch.float64)
+    check(torch.atan2, sides[:, None], sides, save_path=tmp_path, rtol=1e-12, atol=1e-14)
+    check(F.gelu, torch.linspace(-6, 6, 51, dtype=torch.float64), save_path=tmp_path, rtol=1e-11, atol=1e-14)
+
+
+INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_shifts_and_divisors(dtype: torch.dtype, tmp_path: Path) -> None:
+    high = torch.iinfo(dtype).max
+    x = torch.tensor([0, 1, 2, 7, 12, 97, high, high - 1, high // 3], dtype=dtype)
+    x = torch.cat([x, -x]) if dtype != torch.uint8 else x
+    counts = torch.tensor([0, 1, 3, 7, 8, 15, 31, 62, 63, 64, 100], dtype=dtype)
+    if dtype != torch.uint8:
+        counts = torch.cat([counts, -counts[1:3]])
+    for fn in (torch.bitwise_left_shift, torch.bitwise_right_shift):
+        check(fn, x[:, None], counts, save_path=tmp_path, rtol=0, atol=0)
+    check(torch.gcd, x[:, None], x, save_path=tmp_path, rtol=0, atol=0)
+    small = x[x.abs() < 100]
+    check(torch.lcm, small[:, None], small, save_path=tmp_path, rtol=0, atol=0)
+    check(lambda x: (x << 2) + (x >> 1), x, save_path=tmp_path, rtol=0, atol=0)
+
+
 def test_half_precision(tmp_path: Path) -> None:
     x = torch.linspace(0.1, 6, 50)
     for dtype in (torch.float16, torch.bfloat16):

@@ -118,8 +118,8 @@ TEST(Emitter, ComputesInAWiderDtypeWhereThereIsNoKernel) {
 }
 
 TEST(Emitter, RefusesADtypeThatNoKernelHas) {
-  const Status status = error_of(R"(graph g(%x: float64[2]) {
-  %0: float64[2] = aten::acos(self=%x)  @ "policy.py":7
+  const Status status = error_of(R"(graph g(%x: float64[1,2,3], %w: float64[2,1,2]) {
+  %0: float64[1,1,4] = aten::conv_transpose1d(input=%x, weight=%w, bias=None, stride=[1], padding=[0], output_padding=[0], groups=1, dilation=[1])  @ "policy.py":7
   return (y=%0)
 })");
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);

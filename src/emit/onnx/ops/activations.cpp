@@ -7,6 +7,7 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/special.h"
 
 namespace leapp::onnx_ops {
 namespace {
@@ -108,7 +109,9 @@ void celu(OpBuilder& b) {
 }
 
 Tensor gelu_erf(OpBuilder& b, const Tensor& x) {
-  const Tensor gate = with_number(b, "Add", b.unary("Erf", with_number(b, "Mul", x, std::numbers::sqrt2 / 2)), 1);
+  const Tensor scaled = with_number(b, "Mul", x, std::numbers::sqrt2 / 2);
+  const Tensor erf = x.dtype == DType::kFloat64 ? erf_accurate(b, scaled) : b.unary("Erf", scaled);
+  const Tensor gate = with_number(b, "Add", erf, 1);
   return b.binary("Mul", with_number(b, "Mul", x, 0.5), gate);
 }
 

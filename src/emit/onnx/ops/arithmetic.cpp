@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of two or three tensors, element by element, in the dtype torch promotes them to: the result's.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,8 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/elementary.h"
+#include "emit/onnx/ops/integers.h"
 
 namespace leapp::onnx_ops {
 namespace {
@@ -195,11 +198,12 @@ void bitwise(OpBuilder& b) {
 }
 
 void multiply_by_power_of_two(OpBuilder& b) {
-  if (!b.is_number("other")) return b.refuse("ONNX has shifts of signed integers by a known number only");
-  const std::int64_t count = b.integer("other");
-  if (count < 0 || count > 62) return b.refuse("a shift by less than 0 or more than 62");
+  const bool left = b.onnx_op() == "Mul";
+  const std::int64_t count = b.is_number("other") ? b.integer("other") : -1;
+  const auto bits = static_cast<std::int64_t>(8 * dtype_size(b.result().dtype));
+  if (count < 0 || count > std::min<std::int64_t>(bits, 63) - 1) return left ? shift_left(b) : shift_right(b);
   const Tensor factor = b.constant(std::int64_t{1} << count, b.result().dtype);
-  b.bind(b.onnx_op() == "Mul" ? b.binary("Mul", self(b), factor) : floor_quotient(b, self(b), factor));
+  b.bind(left ? b.binary("Mul", self(b), factor) : floor_quotient(b, self(b), factor));
 }
 
 constexpr std::array kOps = {
@@ -218,12 +222,19 @@ constexpr std::array kOps = {
     OpEntry{"aten::__xor__.Scalar", bitwise, "Xor"},
     OpEntry{"aten::__xor__.Tensor", bitwise, "Xor"},
     OpEntry{"aten::bitwise_and.Scalar", bitwise, "And"},
+    OpEntry{"aten::bitwise_and.Scalar_Tensor", bitwise, "And"},
     OpEntry{"aten::bitwise_and.Tensor", bitwise, "And"},
+    OpEntry{"aten::bitwise_left_shift.Scalar_Tensor", shift_left},
+    OpEntry{"aten::bitwise_left_shift.Tensor", shift_left},
     OpEntry{"aten::bitwise_left_shift.Tensor_Scalar", multiply_by_power_of_two, "Mul"},
     OpEntry{"aten::bitwise_or.Scalar", bitwise, "Or"},
+    OpEntry{"aten::bitwise_or.Scalar_Tensor", bitwise, "Or"},
     OpEntry{"aten::bitwise_or.Tensor", bitwise, "Or"},
+    OpEntry{"aten::bitwise_right_shift.Scalar_Tensor", shift_right},
+    OpEntry{"aten::bitwise_right_shift.Tensor", shift_right},
     OpEntry{"aten::bitwise_right_shift.Tensor_Scalar", multiply_by_power_of_two, "Div"},
     OpEntry{"aten::bitwise_xor.Scalar", bitwise, "Xor"},
+    OpEntry{"aten::bitwise_xor.Scalar_Tensor", bitwise, "Xor"},
     OpEntry{"aten::bitwise_xor.Tensor", bitwise, "Xor"},
     OpEntry{"aten::clamp", clamp},
     OpEntry{"aten::clamp.Tensor", clamp},
@@ -246,6 +257,8 @@ constexpr std::array kOps = {
     OpEntry{"aten::float_power.Scalar", float_power},
     OpEntry{"aten::float_power.Tensor_Scalar", float_power},
     OpEntry{"aten::float_power.Tensor_Tensor", float_power},
+    OpEntry{"aten::gcd", gcd},
+    OpEntry{"aten::lcm", lcm},
     OpEntry{"aten::floor_divide", floor_divide},
     OpEntry{"aten::floor_divide.Scalar", floor_divide},
     OpEntry{"aten::fmax", max_or_min_of_numbers, "Max"},
@@ -298,7 +311,7 @@ Tensor angle_of(OpBuilder& b, const Tensor& y, const Tensor& x) {
   // Where |x| = |y| the ratio is known, also of two infinities; of two zeros the angle is y itself.
   const Tensor same = b.compare("Equal", b.unary("Abs", x), b.unary("Abs", y));
   const Tensor one = b.where(b.binary("Xor", down, left), b.constant(-1.0, x.dtype), b.constant(1.0, x.dtype));
-  const Tensor angle = b.unary("Atan", b.where(same, one, b.binary("Div", y, x)));
+  const Tensor angle = arc_tangent(b, b.where(same, one, b.binary("Div", y, x)));
   const Tensor zero = b.binary("And", same, compare_number(b, "Equal", x, 0));
   const Tensor start = b.where(zero, y, angle);
   const Tensor turn = b.where(down, b.constant(-std::numbers::pi, x.dtype), b.constant(std::numbers::pi, x.dtype));

@@ -9,6 +9,7 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/elementary.h"
 
 namespace leapp::onnx_ops {
 namespace {
@@ -19,6 +20,13 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 Tensor input(OpBuilder& b) { return b.operand("self", b.result().dtype); }
 
 void unary(OpBuilder& b) { b.bind(b.unary(b.onnx_op(), input(b))); }
+
+/// Of float64 by formula.
+template <Tensor (*wide)(OpBuilder& b, const Tensor& x)>
+void unary_or(OpBuilder& b) {
+  const Tensor x = input(b);
+  b.bind(x.dtype == DType::kFloat64 ? wide(b, x) : b.unary(b.onnx_op(), x));
+}
 
 /// floor, ceil, round: nothing to do for integers.
 void rounding(OpBuilder& b) {
@@ -136,23 +144,23 @@ void bitwise_not(OpBuilder& b) {
 constexpr std::array kOps = {
     OpEntry{"aten::abs", absolute},
     OpEntry{"aten::absolute", absolute},
-    OpEntry{"aten::acos", unary, "Acos"},
-    OpEntry{"aten::arccos", unary, "Acos"},
-    OpEntry{"aten::acosh", unary, "Acosh"},
-    OpEntry{"aten::arccosh", unary, "Acosh"},
+    OpEntry{"aten::acos", unary_or<arc_cosine>, "Acos"},
+    OpEntry{"aten::arccos", unary_or<arc_cosine>, "Acos"},
+    OpEntry{"aten::acosh", unary_or<area_cosine>, "Acosh"},
+    OpEntry{"aten::arccosh", unary_or<area_cosine>, "Acosh"},
     OpEntry{"aten::angle", angle},
-    OpEntry{"aten::asin", unary, "Asin"},
-    OpEntry{"aten::arcsin", unary, "Asin"},
-    OpEntry{"aten::asinh", unary, "Asinh"},
-    OpEntry{"aten::arcsinh", unary, "Asinh"},
-    OpEntry{"aten::atan", unary, "Atan"},
-    OpEntry{"aten::arctan", unary, "Atan"},
-    OpEntry{"aten::atanh", unary, "Atanh"},
-    OpEntry{"aten::arctanh", unary, "Atanh"},
+    OpEntry{"aten::asin", unary_or<arc_sine>, "Asin"},
+    OpEntry{"aten::arcsin", unary_or<arc_sine>, "Asin"},
+    OpEntry{"aten::asinh", unary_or<area_sine>, "Asinh"},
+    OpEntry{"aten::arcsinh", unary_or<area_sine>, "Asinh"},
+    OpEntry{"aten::atan", unary_or<arc_tangent>, "Atan"},
+    OpEntry{"aten::arctan", unary_or<arc_tangent>, "Atan"},
+    OpEntry{"aten::atanh", unary_or<area_tangent>, "Atanh"},
+    OpEntry{"aten::arctanh", unary_or<area_tangent>, "Atanh"},
     OpEntry{"aten::bitwise_not", bitwise_not},
     OpEntry{"aten::ceil", rounding, "Ceil"},
     OpEntry{"aten::cos", unary, "Cos"},
-    OpEntry{"aten::cosh", unary, "Cosh"},
+    OpEntry{"aten::cosh", unary_or<hyperbolic_cosine>, "Cosh"},
     OpEntry{"aten::deg2rad", deg2rad},
     OpEntry{"aten::exp", unary, "Exp"},
     OpEntry{"aten::exp2", exp2},
@@ -178,7 +186,7 @@ constexpr std::array kOps = {
     OpEntry{"aten::sign", sign},
     OpEntry{"aten::sin", unary, "Sin"},
     OpEntry{"aten::sinc", sinc},
-    OpEntry{"aten::sinh", unary, "Sinh"},
+    OpEntry{"aten::sinh", unary_or<hyperbolic_sine>, "Sinh"},
     OpEntry{"aten::special_entr", entropy},
     OpEntry{"aten::special_exp2", exp2},
     OpEntry{"aten::special_expm1", expm1},

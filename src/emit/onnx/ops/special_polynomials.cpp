@@ -5,16 +5,13 @@
 // overflow where torch's do. The degree is data: it is unrolled where it is known and small, and else a loop.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 
 #include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/elementary.h"
 #include "emit/onnx/ops/special.h"
 
 namespace leapp::onnx_ops {
 namespace {
-
-using std::numbers::pi;
 
 constexpr std::int64_t kMostUnrolled = 16;
 
@@ -149,20 +146,6 @@ void polynomial_of(OpBuilder& b) {
   Tensor value = recurrence(b, r, from, r.hermite ? b.logical_not(beyond) : everywhere);
   if (r.hermite && !from.highest) value = b.where(beyond, b.constant(kNotANumber, value.dtype), value);
   b.bind(from_degree_zero(b, from, value));
-}
-
-/// There is no float64 kernel of Acos: twice the arc sine of half the angle, by Newton's method from a float32.
-Tensor arc_cosine(OpBuilder& b, const Tensor& x) {
-  constexpr int kSteps = 2;
-  const Tensor size = b.unary("Abs", x);
-  const Tensor sine = b.unary("Sqrt", with_number(b, "Mul", number_with(b, "Sub", 1, size), 0.5));
-  Tensor half = b.cast(b.unary("Asin", b.cast(sine, DType::kFloat32)), DType::kFloat64);
-  for (int i = 0; i < kSteps; ++i) {
-    const Tensor error = b.binary("Sub", b.unary("Sin", half), sine);
-    half = b.binary("Sub", half, b.binary("Div", error, b.unary("Cos", half)));
-  }
-  const Tensor angle = with_number(b, "Mul", half, 2);
-  return b.where(compare_number(b, "Less", x, 0), number_with(b, "Sub", pi, angle), angle);
 }
 
 /// For |x| < 1.
