@@ -57,7 +57,7 @@ def failures_of(name: str, save_path: Path, chosen: slice) -> list[str]:
     return [f"{node}: {problem}" for node, problem in problems.items() if problem]
 
 
-@pytest.mark.parametrize(("number", "name"), enumerate(VARIANTS), ids=list(VARIANTS))
+@pytest.mark.parametrize(("number", "name"), list(enumerate(VARIANTS)), ids=list(VARIANTS))
 def test_write(number: int, name: str, tmp_path: Path) -> None:
     if name in WRITES or name in NO_SAMPLE:
         return
