@@ -173,3 +173,14 @@ def test_complex_arithmetic_inside_a_node(tmp_path: Path) -> None:
         return [t for value in (turned / (z + 2), w.sum(0) - 1j, product, z.exp()) for t in (value.real, value.imag)]
 
     check(fn, [torch.randn(3, 4), torch.randn(3, 4)], tmp_path, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [5, 11])
+def test_symmetric_matrices_that_need_blocks_of_two(size: int, tmp_path: Path) -> None:
+    def fn(x: Tensor, b: Tensor) -> list[Tensor]:
+        symmetric = (x + x.mT) * (1 - torch.eye(size))  # zeros on the diagonal: no single pivot will do at first
+        factors, pivots = torch.linalg.ldl_factor(symmetric)
+        return [factors, pivots, torch.linalg.ldl_solve(factors, pivots, b)]
+
+    exported = check(fn, [torch.randn(3, size, size), torch.randn(3, size, 2)], tmp_path, rtol=1e-3, atol=1e-4)
+    assert int(exported.eager[1].min()) < 0
