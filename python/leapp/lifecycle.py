@@ -91,7 +91,8 @@ def compile_graph(
     """Write the bundle, check each written model against what was captured, and return a result per node.
 
     With ``strict``, a node that fails the check raises ``leapp.ValidationError`` after everything is written. A
-    ``dry_run`` writes YAML, log and pictures only. ``visualize`` draws ``{name}.png`` and ``{name}.html``. ``graph_configs`` are written to the pipeline's part of it.
+    ``dry_run`` writes YAML, log and pictures only. ``visualize`` draws ``{name}.png`` and ``{name}.html``.
+    ``graph_configs`` are written to the pipeline's part of the YAML.
 
     >>> leapp.compile_graph()["policy"].status
     'passed'

@@ -47,7 +47,7 @@ class Api : public testing::Test {
   at::Tensor exported(const std::string& node, const at::Tensor& tensor) {
     if (leapp::is_active()) {
       EXPECT_TRUE(leapp::stop().ok());
-      auto report = leapp::compile_graph();
+      auto report = leapp::compile_graph({.visualize = false});
       EXPECT_TRUE(report.ok()) << report.status().message();
       EXPECT_TRUE(report.value().validation.ok()) << report.value().validation.message();
     }
@@ -123,7 +123,7 @@ TEST_F(Api, AConstantChangedBeforeCompileIsRefused) {
   output("node", input("node", at::ones({2})).mul(weight));
   ASSERT_TRUE(leapp::stop().ok());
   weight.fill_(3);
-  const auto report = leapp::compile_graph();
+  const auto report = leapp::compile_graph({.visualize = false});
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.status().message().find("'actor.weight'"), std::string::npos) << report.status().message();
   EXPECT_FALSE(fs::exists(folder_ / "graph" / "graph.yaml"));
@@ -139,7 +139,7 @@ TEST_F(Api, NestedPayloadsKeepTheirStructure) {
   EXPECT_EQ(cameras["left"].tensor().data_ptr(), left.data_ptr());
   output("node", at::add(inputs.value()[0].tensor().mul(2), at::sub(cameras["left"], cameras["rest"][0])));
   ASSERT_TRUE(leapp::stop().ok());
-  ASSERT_TRUE(leapp::compile_graph().ok());
+  ASSERT_TRUE(leapp::compile_graph({.visualize = false}).ok());
   for (const char* name : {"name: x", "name: cameras_left", "name: cameras_rest_0"}) {
     EXPECT_NE(yaml().find(name), std::string::npos) << yaml();
   }
@@ -156,7 +156,7 @@ TEST_F(Api, SemanticsStaticOutputsAndConfigsAreWritten) {
   options.static_outputs = {{"kp", at::tensor({20.0F, 10.0F})}};
   ASSERT_TRUE(output_tensors("node", {{"y", inputs.value()[0].tensor().mul(2)}}, options).ok());
   ASSERT_TRUE(leapp::stop().ok());
-  const auto report = leapp::compile_graph({.graph_configs = {.frequency = 50.0}});
+  const auto report = leapp::compile_graph({.visualize = false, .graph_configs = {.frequency = 50.0}});
   ASSERT_TRUE(report.ok()) << report.status().message();
   for (const char* line : {"kind: state/joint/position", "element_names: [[hip, knee]]", "unit: rad", "name: kp",
                            "frequency: 50.0", "leapp config version: '1.3'"}) {
