@@ -29,7 +29,7 @@ demo: build  ## export an example from Python, run it from C++
 
 test: build lint-python  ## everything CI runs
 	@scripts/stage "C++ tests" ctest --preset default
-	@scripts/stage "Python tests" .venv/bin/python -m pytest $(PYTHON_TESTS)
+	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 
 test-asan: setup  ## the C++ tests under AddressSanitizer and UBSan
 	@cmake --preset asan --log-level=WARNING >/dev/null

@@ -173,7 +173,7 @@ std::string Bench::rate_text() const {
   return context_.styled(fmt::format("{:g} Hz: {} of {} overran{}", *options_.rate, count_text(pacer_->overruns()),
                                      plural(whole_.count(), "step"), first),
                          in_time() ? Style::kGreen : Style::kRed) +
-         fmt::format("; begun late by {} (p50), {} (p99), {} (max)\n", time_text(late.p50), time_text(late.p99),
+         fmt::format("\nsteps begun late by {} (p50), {} (p99), {} (max)\n", time_text(late.p50), time_text(late.p99),
                      time_text(late.most));
 }
 
@@ -181,11 +181,10 @@ std::string Bench::text() const {
   const auto& engine = options_.load.engine;
   const bool several = opened_.spec.models.size() > 1;
   std::string text = context_.styled(one_line(opened_.name), Style::kBold);
-  text += fmt::format(": {} after {} to warm up, {} intra-op and {} inter-op{}\n", plural(whole_.count(), "step"),
-                      count_text(options_.warmup),
-                      plural(static_cast<std::uint64_t>(engine.intra_op_threads), "thread"), engine.inter_op_threads,
-                      fused_    ? ", nodes fused to one model"
-                      : several ? ", node by node"
+  text += fmt::format(": {} after {} to warm up; threads: {} intra-op, {} inter-op{}\n", plural(whole_.count(), "step"),
+                      count_text(options_.warmup), engine.intra_op_threads, engine.inter_op_threads,
+                      fused_    ? "; nodes fused to one model"
+                      : several ? "; node by node"
                                 : "");
   Table table({{""},
                {"p50", true},
@@ -271,7 +270,7 @@ void add_bench(CLI::App& app, Context& context) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "bench",
-                                   .summary = "how long a step takes, whole and by node; exit code 1 for overruns",
+                                   .summary = "how long a step takes, whole and by node, free or at a rate",
                                    .examples = "  leapp bench walk/walk.yaml\n"
                                                "  leapp bench walk/walk.yaml --rate 500 --steps 5000 --cpu 3"},
                                   [options, &context] { return bench(*options, context); });

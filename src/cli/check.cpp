@@ -18,6 +18,7 @@
 #include "cli/mock.h"
 #include "cli/numbers.h"
 #include "cli/opened_bundle.h"
+#include "cli/progress.h"
 #include "cli/words.h"
 #include "leapp/runtime/pipeline.h"
 #include "onnx_proto/external_data.h"
@@ -48,8 +49,11 @@ bool all_zero(const TensorView& value) {
 
 class Checker {
  public:
-  Checker(const OpenedBundle& opened, const CheckOptions& options)
-      : opened_(opened), options_(options), files_{options.load.allow_outside, options.load.verify_checksums} {}
+  Checker(const OpenedBundle& opened, const CheckOptions& options, const Context& context)
+      : opened_(opened),
+        options_(options),
+        progress_(context, "models read", opened.spec.models.size()),
+        files_{options.load.allow_outside, options.load.verify_checksums} {}
 
   std::vector<Finding> run() {
     for (const Status& problem : opened_.report.problems) {
@@ -58,7 +62,11 @@ class Checker {
     for (const Status& problem : bundle::find_model_problems(opened_.spec)) {
       add(Severity::kError, problem, "export the node with a backend: export_with=\"onnx\"");
     }
-    for (const bundle::Model& model : opened_.spec.models) check_files(model);
+    std::size_t done = 0;
+    for (const bundle::Model& model : opened_.spec.models) {
+      progress_.at(done++);
+      check_files(model);
+    }
     if (opened_.report.problems.empty()) {
       initial_values();
       append(lint(opened_));
@@ -135,7 +143,7 @@ class Checker {
       if (engine.ok()) continue;
       findings_.push_back({Severity::kNote, fmt::format("backend {}", backend),
                            "the models were not loaded, so their ports and gains were not looked at: " +
-                               one_line(engine.status().message()),
+                               in_option_words(one_line(engine.status().message())),
                            ""});
       return false;
     }
@@ -180,6 +188,7 @@ class Checker {
 
   const OpenedBundle& opened_;
   const CheckOptions& options_;
+  Progress progress_;
   bundle::FileOptions files_;
   std::vector<Finding> findings_;
   bool broken_ = false;
@@ -188,7 +197,7 @@ class Checker {
 
 Result<ExitCode> check(const CheckOptions& options, Context& context) {
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle opened, open_bundle(options.bundle));
-  Checker checker(opened, options);
+  Checker checker(opened, options, context);
   const std::vector<Finding> findings = checker.run();
   if (context.json) {
     context.print_json({{"name", opened.name},
@@ -212,13 +221,12 @@ Result<ExitCode> check(const CheckOptions& options, Context& context) {
 
 void add_check(CLI::App& app, Context& context) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App& command =
-      add_command(app, context,
-                  {.name = "check",
-                   .summary = "whether a bundle is whole and sound; exit code 1 for errors and warnings",
-                   .examples = "  leapp check walk/walk.yaml\n"
-                               "  leapp check walk/walk.yaml --target isaac-ros --strict"},
-                  [options, &context] { return check(*options, context); });
+  CLI::App& command = add_command(app, context,
+                                  {.name = "check",
+                                   .summary = "whether a bundle is whole and sound (if not, exit code 1)",
+                                   .examples = "  leapp check walk/walk.yaml\n"
+                                               "  leapp check walk/walk.yaml --target isaac-ros --strict"},
+                                  [options, &context] { return check(*options, context); });
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   command.add_option("--target", options->target, "also what this consumer needs: isaac-ros")
       ->check(CLI::IsMember({"isaac-ros"}).description(""));

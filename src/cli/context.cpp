@@ -75,7 +75,7 @@ void Context::finish(const Result<ExitCode>& result) {
 void Context::fail(std::string_view message) {
   exit_code_ = ExitCode::kUnusable;
   // Where stderr is closed there is nobody to tell.
-  (void)write_all(STDERR_FILENO, fmt::format("leapp: {}\n", one_line(message)));
+  (void)write_all(STDERR_FILENO, fmt::format("leapp: {}\n", in_option_words(one_line(message))));
 }
 
 int Context::flush() {

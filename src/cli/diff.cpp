@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/differences.h"
 #include "cli/opened_bundle.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/words.h"
 
@@ -21,7 +22,7 @@ namespace {
 struct DiffOptions {
   std::string a;
   std::string b;
-  NumberTolerance tolerance;
+  double atol = 0;
 };
 
 std::string side_text(const std::string& text) { return text.empty() ? "-" : text; }
@@ -55,8 +56,11 @@ Result<ExitCode> diff(const DiffOptions& options, Context& context) {
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle a, open_bundle(options.a));
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle b, open_bundle(options.b));
   std::vector<Difference> differences = diff_specs(a.spec, b.spec);
-  append(differences, diff_models(a, b, options.tolerance));
-  append(differences, diff_initial_values(a, b, options.tolerance));
+  {
+    Progress progress(context, "models compared", a.spec.models.size());
+    append(differences, diff_models(a, b, {.atol = options.atol, .progress = &progress}));
+  }
+  append(differences, diff_initial_values(a, b, {.atol = options.atol}));
   const std::vector<Difference> systems = diff_systems(a.spec, b.spec);
   if (context.json) {
     context.print_json({{"a", a.yaml.string()},
@@ -78,16 +82,15 @@ Result<ExitCode> diff(const DiffOptions& options, Context& context) {
 
 void add_diff(CLI::App& app, Context& context) {
   const auto options = std::make_shared<DiffOptions>();
-  CLI::App& command =
-      add_command(app, context,
-                  {.name = "diff",
-                   .summary = "what two bundles do not have in common; exit code 1 when there is something",
-                   .examples = "  leapp diff walk_v1/walk.yaml walk_v2/walk.yaml\n"
-                               "  leapp diff walk_v1 walk_v2 --atol 1e-6 --json"},
-                  [options, &context] { return diff(*options, context); });
+  CLI::App& command = add_command(app, context,
+                                  {.name = "diff",
+                                   .summary = "what two bundles do not have in common (then exit code 1)",
+                                   .examples = "  leapp diff walk_v1/walk.yaml walk_v2/walk.yaml\n"
+                                               "  leapp diff walk_v1 walk_v2 --atol 1e-6 --json"},
+                                  [options, &context] { return diff(*options, context); });
   command.add_option("a", options->a, "a bundle's YAML file, or its folder")->required();
   command.add_option("b", options->b, "another")->required();
-  command.add_option("--atol", options->tolerance.atol, "weights that differ by no more are the same (0)")
+  command.add_option("--atol", options->atol, "weights that differ by no more are the same (0)")
       ->check(CLI::NonNegativeNumber);
 }
 

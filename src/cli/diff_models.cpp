@@ -52,8 +52,8 @@ double largest_difference(DType dtype, Bytes a, Bytes b) {
 class WeightDiff {
  public:
   /// `by_order`: those without a partner of their name are paired with the next of their type.
-  WeightDiff(std::string what, std::string place, const NumberTolerance& tolerance, bool by_order)
-      : what_(std::move(what)), place_(std::move(place)), tolerance_(tolerance), by_order_(by_order) {}
+  WeightDiff(std::string what, std::string place, const NumberOptions& options, bool by_order)
+      : what_(std::move(what)), place_(std::move(place)), options_(options), by_order_(by_order) {}
 
   std::vector<Difference> run(const std::vector<Weight>& a, const std::vector<Weight>& b) {
     std::vector<const Weight*> left;
@@ -101,12 +101,12 @@ class WeightDiff {
     if (std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end())) return;
     if (!a.dtype || !is_number(*a.dtype)) return add(name, a.text(), "other bytes", std::nullopt);
     const double largest = largest_difference(*a.dtype, a.bytes, b.bytes);
-    if (largest > tolerance_.atol) add(name, a.text(), b.text(), largest);
+    if (largest > options_.atol) add(name, a.text(), b.text(), largest);
   }
 
   std::string what_;
   std::string place_;
-  NumberTolerance tolerance_;
+  NumberOptions options_;
   bool by_order_;
   std::vector<Difference> differences_;
 };
@@ -135,7 +135,7 @@ std::string file_text(const ModelFacts& facts) {
   return fmt::format("{}, sha256 {}", size_text(facts.file.bytes.size()), facts.digests.sha256.substr(0, 12));
 }
 
-void diff_onnx(const std::string& node, const ModelFacts& a, const ModelFacts& b, const NumberTolerance& tolerance,
+void diff_onnx(const std::string& node, const ModelFacts& a, const ModelFacts& b, const NumberOptions& options,
                std::vector<Difference>& differences) {
   const auto left = read_onnx_facts(a.file.bytes);
   const auto right = read_onnx_facts(b.file.bytes);
@@ -147,17 +147,17 @@ void diff_onnx(const std::string& node, const ModelFacts& a, const ModelFacts& b
   const std::size_t before = differences.size();
   diff_operators(node, left.value(), right.value(), differences);
   // Another exporter may have given them other names; another model has other weights.
-  WeightDiff weights("weights", node, tolerance, left.value().operators == right.value().operators);
+  WeightDiff weights("weights", node, options, left.value().operators == right.value().operators);
   auto found = weights.run(weights_of(left.value()), weights_of(right.value()));
   differences.insert(differences.end(), found.begin(), found.end());
   // Then it is in names, attributes, order, or in numbers within the tolerance.
-  if (differences.size() == before && tolerance.atol == 0) {
+  if (differences.size() == before && options.atol == 0) {
     differences.push_back({"model", node, file_text(a), file_text(b), std::nullopt});
   }
 }
 
 void diff_node(const OpenedBundle& a, const OpenedBundle& b,
-               std::pair<const bundle::Model*, const bundle::Model*> nodes, const NumberTolerance& tolerance,
+               std::pair<const bundle::Model*, const bundle::Model*> nodes, const NumberOptions& options,
                std::vector<Difference>& differences) {
   const auto [one, other] = nodes;
   const std::string& name = one->name;
@@ -180,7 +180,7 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
   }
   if (left.value().digests == right.value().digests) return;
   if (one->parameters.backend == "onnx" && other->parameters.backend == "onnx") {
-    diff_onnx(name, left.value(), right.value(), tolerance, differences);
+    diff_onnx(name, left.value(), right.value(), options, differences);
   } else {
     say("model", file_text(left.value()), file_text(right.value()));
   }
@@ -188,18 +188,20 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
 
 }  // namespace
 
-std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b, const NumberTolerance& tolerance) {
+std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b, const NumberOptions& options) {
   std::vector<Difference> differences;
+  std::size_t done = 0;
   for (const bundle::Model& one : a.spec.models) {
+    if (options.progress != nullptr) options.progress->at(done++);
     const auto other = std::find_if(b.spec.models.begin(), b.spec.models.end(),
                                     [&](const bundle::Model& model) { return model.name == one.name; });
-    if (other != b.spec.models.end()) diff_node(a, b, {&one, &*other}, tolerance, differences);
+    if (other != b.spec.models.end()) diff_node(a, b, {&one, &*other}, options, differences);
   }
   return differences;
 }
 
 std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedBundle& b,
-                                            const NumberTolerance& tolerance) {
+                                            const NumberOptions& options) {
   std::vector<Difference> differences;
   std::vector<std::vector<std::byte>> files;  // the weights point into them
   files.reserve(2);
@@ -224,7 +226,7 @@ std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedB
   };
   const std::vector<Weight> left = read(a);
   const std::vector<Weight> right = read(b);
-  auto found = WeightDiff("initial values", "", tolerance, false).run(left, right);
+  auto found = WeightDiff("initial values", "", options, false).run(left, right);
   differences.insert(differences.end(), found.begin(), found.end());
   return differences;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/opened_bundle.h"
+#include "cli/progress.h"
 
 namespace leapp::cli {
 
@@ -26,17 +27,18 @@ struct Difference {
 /// Versions and machines that the bundles were made with: no differences in what they do.
 [[nodiscard]] std::vector<Difference> diff_systems(const bundle::BundleSpec& a, const bundle::BundleSpec& b);
 
-struct NumberTolerance {
-  double atol = 0;  ///< numbers that differ by no more are the same
+struct NumberOptions {
+  double atol = 0;               ///< numbers that differ by no more are the same
+  Progress* progress = nullptr;  ///< told how many nodes are done; may be null
 };
 
 /// Files of the nodes that both bundles have: backends, and for ONNX models operators and weights. Weights are matched
 /// by name; those that have no partner, where the operators agree, by their order among those of their type.
 [[nodiscard]] std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b,
-                                                  const NumberTolerance& tolerance);
+                                                  const NumberOptions& options);
 
 /// The state that the bundles begin with.
 [[nodiscard]] std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedBundle& b,
-                                                          const NumberTolerance& tolerance);
+                                                          const NumberOptions& options);
 
 }  // namespace leapp::cli

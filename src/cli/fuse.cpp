@@ -118,13 +118,14 @@ class Comparison {
 /// Where the new bundle goes, and what it is called.
 struct Target {
   fs::path folder;
+  fs::path yaml;  ///< as the user would name it
   FuseNames names;
 };
 
 Result<Target> choose_target(const FuseOptions& options, const OpenedBundle& opened) {
   const std::string output = options.output.empty() ? opened.name + "_fused" : options.output;
   std::error_code error;
-  const fs::path folder = fs::weakly_canonical(output, error);
+  const fs::path folder = fs::weakly_canonical(fs::absolute(output, error), error);
   const std::string name = folder.filename().string();
   if (error || name.empty() || name == "." || name == "..") {
     return invalid_argument(fmt::format("--output: expected the folder of the new bundle, found {}", output));
@@ -137,7 +138,7 @@ Result<Target> choose_target(const FuseOptions& options, const OpenedBundle& ope
   if (node == "." || node == ".." || node.find_first_of("/\\") != std::string::npos) {
     return invalid_argument(fmt::format("--node: expected a name without slashes, found {}", node));
   }
-  return Target{folder, {name, node}};
+  return Target{folder, fs::path(output) / (name + ".yaml"), {name, node}};
 }
 
 Status write_all(bundle::StagedFolder& staged, const FusedBundle& fused, const FuseNames& names) {
@@ -170,7 +171,7 @@ Json agreement_json(const Agreement& agreement) {
 }
 
 void print(const FuseOptions& options, const Target& target, const Agreement& agreement, Context& context) {
-  const std::string yaml = (target.folder / (target.names.bundle + ".yaml")).string();
+  const std::string yaml = target.yaml.string();
   if (context.json) {
     context.print_json({{"written", agreement.good() ? Json(yaml) : Json(nullptr)},
                         {"node", target.names.node},
@@ -212,13 +213,12 @@ Result<ExitCode> fuse(const FuseOptions& options, Context& context) {
 
 void add_fuse(CLI::App& app, Context& context) {
   const auto options = std::make_shared<FuseOptions>();
-  CLI::App& command =
-      add_command(app, context,
-                  {.name = "fuse",
-                   .summary = "write a bundle of one ONNX node that does what this one does with several",
-                   .examples = "  leapp fuse walk/walk.yaml --output walk_fused\n"
-                               "  leapp check walk_fused --target isaac-ros"},
-                  [options, &context] { return fuse(*options, context); });
+  CLI::App& command = add_command(app, context,
+                                  {.name = "fuse",
+                                   .summary = "make one ONNX node of several, checked against the original",
+                                   .examples = "  leapp fuse walk/walk.yaml --output walk_fused\n"
+                                               "  leapp check walk_fused --target isaac-ros"},
+                                  [options, &context] { return fuse(*options, context); });
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   command.add_option("-o,--output", options->output, "folder of the new bundle (the old one's name with _fused)");
   command.add_option("--node", options->node, "name of its node (the old bundle's name)");

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/onnx_facts.h"
 #include "cli/opened_bundle.h"
+#include "cli/progress.h"
 #include "cli/spec_json.h"
 #include "cli/table.h"
 #include "cli/words.h"
@@ -42,11 +43,13 @@ struct Inspection {
   std::map<PortIndex, Ends> targets;               ///< of outputs
 };
 
-Result<Inspection> inspect(const InspectOptions& options) {
+Result<Inspection> inspect(const InspectOptions& options, const Context& context) {
   Inspection found;
   LEAPP_ASSIGN_OR_RETURN(found.opened, open_bundle(options.bundle));
   const bundle::BundleSpec& spec = found.opened.spec;
+  Progress progress(context, "models read", spec.models.size());
   for (const bundle::Model& model : spec.models) {
+    progress.at(found.models.size());
     found.models.push_back(read_model_facts(found.opened, model, {.allow_outside = options.allow_outside}));
     const Result<ModelFacts>& facts = found.models.back();
     std::optional<OnnxFacts> contents;
@@ -268,7 +271,7 @@ Json inspection_json(const Inspection& found) {
 void add_inspect(CLI::App& app, Context& context) {
   const auto options = std::make_shared<InspectOptions>();
   const auto run = [options, &context]() -> Result<ExitCode> {
-    LEAPP_ASSIGN_OR_RETURN(const Inspection found, inspect(*options));
+    LEAPP_ASSIGN_OR_RETURN(const Inspection found, inspect(*options, context));
     if (context.json) {
       context.print_json(inspection_json(found));
     } else {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ struct AttributeText {
     const auto dtype = onnx::dtype_of(value.data_type);
     return dtype ? type_text(*dtype, value.dims) : "tensor";
   }
+  std::string operator()(const std::shared_ptr<const onnx::Graph>& /*body*/) const { return "a graph"; }
   template <typename T>
   std::string operator()(const std::vector<T>& list) const {
     std::vector<std::string> parts;

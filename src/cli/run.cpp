@@ -238,14 +238,13 @@ Result<ExitCode> run_bundle(const RunOptions& options, Context& context) {
 
 void add_run(CLI::App& app, Context& context) {
   const auto options = std::make_shared<RunOptions>();
-  CLI::App& command =
-      add_command(app, context,
-                  {.name = "run",
-                   .summary = "step a bundle with data from a file or made up, keep and compare what it does",
-                   .examples = "  leapp run walk/walk.yaml --steps 100 --trace walk.npz\n"
-                               "  leapp run walk/walk.yaml --replay walk.npz --no-fuse\n"
-                               "  leapp run walk/walk.yaml --inputs log.csv --output actions.csv"},
-                  [options, &context] { return run_bundle(*options, context); });
+  CLI::App& command = add_command(app, context,
+                                  {.name = "run",
+                                   .summary = "step a bundle with data, keep and compare what it does",
+                                   .examples = "  leapp run walk/walk.yaml --steps 100 --trace walk.npz\n"
+                                               "  leapp run walk/walk.yaml --replay walk.npz --no-fuse\n"
+                                               "  leapp run walk/walk.yaml --inputs log.csv --output actions.csv"},
+                                  [options, &context] { return run_bundle(*options, context); });
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   CLI::Option* inputs = command.add_option("-i,--inputs", options->inputs.file,
                                            "values for every input: .npz, .safetensors or .csv; none: made up");

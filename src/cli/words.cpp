@@ -6,6 +6,7 @@
 
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "base/text.h"
 
@@ -78,6 +79,19 @@ std::string one_line(std::string_view text) {
     }
   }
   return printable(result);
+}
+
+std::string in_option_words(std::string text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords{{
+      {"the option onnxruntime_library", "--onnxruntime"},
+      {"the option torch_engine_library", "--torch-engine"},
+      {"allow_outside permits", "--allow-outside permits"},
+  }};
+  for (const auto& [from, to] : kWords) {
+    const std::size_t at = text.find(from);
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+  }
+  return text;
 }
 
 std::size_t display_width(std::string_view text) {

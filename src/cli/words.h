@@ -18,6 +18,9 @@ namespace leapp::cli {
 /// printable, and each line break with the spaces around it becomes one space.
 [[nodiscard]] std::string one_line(std::string_view text);
 
+/// A message of the library with its options called what they are on the command line.
+[[nodiscard]] std::string in_option_words(std::string text);
+
 /// Columns that `text` takes on a terminal. REQUIRES: it is printable.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 

@@ -199,6 +199,8 @@ def test_what_cannot_be_written(leapp: tool.Tool, walk: Path) -> None:
     assert "its parent folder does not exist" in leapp.error("fuse", "walk", "--output", "none/fused")
     (leapp.cwd / "folder.csv").mkdir()
     assert "Is a directory" in leapp.error("run", "walk", "--trace", "folder.csv")
+    (leapp.cwd / "full.csv").symlink_to("/dev/full")
+    assert "No space left on device" in leapp.error("run", "walk", "--output", "full.csv")
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [tool.PROGRAM, "inspect", walk], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -258,6 +260,8 @@ def test_colour_and_progress_are_for_terminals(leapp: tool.Tool, walk: Path) -> 
 def test_no_onnx_runtime(leapp: tool.Tool, walk: Path) -> None:
     leapp.environment = {"LEAPP_ONNXRUNTIME": "/nowhere"}
     assert "/nowhere" in leapp.error("run", "walk")
+    leapp.environment = {}
+    assert "--onnxruntime" in leapp.error("run", "walk")
     assert not leapp.json("check", "walk", "--no-load")["loaded"]
     assert any("not loaded" in each["message"] for each in leapp.json("check", "walk")["findings"])
 
@@ -267,5 +271,5 @@ def test_models_outside_the_folder(leapp: tool.Tool, walk: Path) -> None:
     spec = bundles.read(walk)
     spec["models"]["pre"]["parameters"]["model_path"] = "../pre.onnx"
     bundles.write(walk.parent, spec)
-    assert "leads out of the bundle's folder" in leapp.error("run", "walk")
+    assert "; --allow-outside permits that" in leapp.error("run", "walk")
     leapp("run", "walk", "--allow-outside")

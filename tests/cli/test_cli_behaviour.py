@@ -148,6 +148,8 @@ def test_bench_counts_and_keeps_a_rate(leapp: tool.Tool, walk: Path) -> None:
     assert found["rate"]["overruns"] == 0
     assert found["allocations"]["ours_per_step"] == 0
     assert found["allocations"]["engine_per_step"] > 0
+    paced = leapp("bench", "walk", "--steps", 10, "--warmup", 2, "--rate", 20)
+    assert "20 Hz: 0 of 10 steps overran\nsteps begun late by " in paced
     # And faster than any: a step cannot be done in a microsecond.
     late = leapp.json("bench", "walk", "--steps", 50, "--rate", 1000000, code=1)
     assert late["rate"]["overruns"] > 0

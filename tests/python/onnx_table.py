@@ -35,4 +35,18 @@ NOT_NATIVE: dict[str, Verdict] = {
 }
 
 # Measured when this file was written: too slow for every run of the tests.
-FALLBACK: dict[str, Fallback] = {}
+FALLBACK: dict[str, Fallback] = {
+    "linalg.eig": Fallback.FAILS,
+    "linalg.eigh": Fallback.NOT_TRIED,
+    "linalg.eigvals": Fallback.FAILS,
+    "linalg.ldl_factor": Fallback.FAILS,
+    "linalg.ldl_factor_ex": Fallback.FAILS,
+    "linalg.ldl_solve": Fallback.FAILS,
+    "linalg.svd": Fallback.NOT_TRIED,
+    "pca_lowrank": Fallback.NOT_TRIED,
+    "repeat_interleave": Fallback.NOT_TRIED,
+    "svd": Fallback.NOT_TRIED,
+    "svd_lowrank": Fallback.NOT_TRIED,
+    "tensor_split": Fallback.NOT_TRIED,
+    "to_sparse": Fallback.NOT_TRIED,
+}

@@ -48,6 +48,23 @@ OPERATORS: dict[str, str] = {
     "unique_consecutive": DATA_SHAPE,
 }
 
+SIGNS = "vectors may have either sign: exports where that cannot be seen (`U @ Vh`, `V @ D @ V.T`, values alone)"
+COUNTS = "with counts that are known only when it runs"
+
+# What ONNX cannot say, or we do not.
+ONNX_GAPS: dict[str, str] = {
+    "linalg.eig": "of matrices that are not symmetric",
+    "linalg.eigh": SIGNS,
+    "linalg.eigvals": "of matrices that are not symmetric",
+    "linalg.svd": SIGNS,
+    "pca_lowrank": SIGNS,
+    "repeat_interleave": COUNTS,
+    "svd": SIGNS,
+    "svd_lowrank": SIGNS,
+    "tensor_split": COUNTS,
+    "to_sparse": NOT_DENSE,
+}
+
 # An in-place variant is written `add_`, an out= variant `add.out`.
 WRITES: dict[str, str] = {
     "bernoulli.out": RANDOM_ORDER,
@@ -190,8 +207,8 @@ def _start(page: Page) -> list[str]:
 
 def _gaps(rows: dict[str, OnnxRow]) -> list[str]:
     gaps = {name: row for name, row in sorted(rows.items()) if row.native != "yes" and row.fallback}
-    lines = [f"| `{name}` | {row.native} | {row.fallback} |" for name, row in gaps.items()]
-    return ["| name | LEAPP | PyTorch's exporter |", "|---|---|---|", *lines]
+    lines = [f"| `{name}` | {row.native} | {row.fallback} | {ONNX_GAPS.get(name, '')} |" for name, row in gaps.items()]
+    return ["| name | LEAPP | PyTorch's exporter | why |", "|---|---|---|---|", *lines]
 
 
 def _all_operators(page: Page) -> list[str]:
