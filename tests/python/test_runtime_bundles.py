@@ -12,7 +12,7 @@ import contextlib
 import io
 import runpy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +30,15 @@ STEPS = 100
 STEPPED: list[bundle_runner.Bundle] = []
 
 Original = Callable[..., dict[str, torch.Tensor]]  # inputs by port; outputs by "node/port"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stepped_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """At the end, whatever bundles the tests here stepped are stepped again, by a C++ program and without torch."""
+    yield
+    if STEPPED:
+        bundle_runner.step_elsewhere(STEPPED, tmp_path_factory.mktemp("elsewhere"))
+    STEPPED.clear()
 
 
 def assert_equal_loop(folder: Path, original: Original) -> None:
@@ -235,10 +244,3 @@ def test_what_the_peer_answered(name: str) -> None:
 
 def test_a_folder_stands_for_its_yaml() -> None:
     assert InferenceManager(BUNDLES / "peer" / "stateful_gru").inputs == ["policy/obs"]
-
-
-def test_the_loops_in_cpp_and_without_torch(tmp_path: Path) -> None:
-    """Last in this file: it steps again, in other processes, whatever bundles the tests before it stepped."""
-    if not STEPPED:
-        pytest.skip("no loop was run")
-    bundle_runner.step_elsewhere(STEPPED, tmp_path)

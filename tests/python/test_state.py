@@ -8,6 +8,7 @@ Each policy below is an ordinary class with state of its own and a `step(obs)`; 
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,16 @@ from leapp import annotate
 from torch import nn
 
 STEPS = 100
-STEPPED: list[bundle_runner.Bundle] = []  # by the tests before the one that steps them elsewhere
+STEPPED: list[bundle_runner.Bundle] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stepped_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """At the end, whatever bundles the tests here stepped are stepped again, by a C++ program and without torch."""
+    yield
+    if STEPPED:
+        bundle_runner.step_elsewhere(STEPPED, tmp_path_factory.mktemp("elsewhere"))
+    STEPPED.clear()
 
 
 def observations(count: int) -> list[torch.Tensor]:
@@ -646,10 +656,3 @@ def test_many_passes_keep_memory_flat(tmp_path: Path) -> None:
     leapp.compile_graph(visualize=False)
     assert peak[1] - peak[0] < 4000, f"{peak} kB"
     assert_equal_loop(bundle_runner.Bundle(tmp_path / "loop"), Deque)
-
-
-def test_the_loops_in_cpp_and_without_torch(tmp_path: Path) -> None:
-    """Last in this file: it steps again, in other processes, whatever bundles the tests before it stepped."""
-    if not STEPPED:
-        pytest.skip("no loop was run")
-    bundle_runner.step_elsewhere(STEPPED, tmp_path)
