@@ -40,6 +40,10 @@ Result<std::unique_ptr<ModelRunner>> open_pt2_runner(const WrittenModel& written
 /// the system's loader looks.
 Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written);
 
+/// While the result lives, torch runs models as they are written. Its optimiser watches the first runs and keeps every
+/// value of theirs in memory: not worth it for a few passes.
+[[nodiscard]] std::shared_ptr<void> without_torchscript_optimiser();
+
 /// What an exception says, without torch's trace of C++ calls.
 [[nodiscard]] std::string reason_of(const std::exception& failure);
 

@@ -38,6 +38,10 @@ class TorchScriptRunner final : public ModelRunner {
 
 }  // namespace
 
+std::shared_ptr<void> without_torchscript_optimiser() {
+  return std::make_shared<torch::jit::GraphOptimizerEnabledGuard>(false);
+}
+
 std::string reason_of(const std::exception& failure) {
   const auto* torch = dynamic_cast<const c10::Error*>(&failure);
   return torch == nullptr ? failure.what() : torch->what_without_backtrace();

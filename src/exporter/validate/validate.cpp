@@ -18,6 +18,7 @@
 #include "exporter/validate/findings.h"
 #include "exporter/validate/intermediates.h"
 #include "exporter/validate/interrupt.h"
+#include "exporter/validate/runner.h"
 #include "exporter/validate/samples.h"
 #include "exporter/validate/suspects.h"
 #include "exporter/validate/whole_bundle.h"
@@ -136,6 +137,7 @@ class Validator {
     } else {
       try {
         const capture::Suppress quiet;
+        const auto plain = without_torchscript_optimiser();
         result_.pipeline = check_bundle(recording());
       } catch (const std::exception& failure) {
         result_.pipeline.status = "errored";
