@@ -31,11 +31,11 @@ Tensor power_of_two(OpBuilder& b, const Tensor& count) {
 Tensor greatest_divisor(OpBuilder& b, const Tensor& x, const Tensor& y) {
   constexpr std::int64_t kSteps = 92;
   const Shape shape = broadcast_shapes(x.shape, y.shape);
-  const auto step = [](OpBuilder& body, const Tensor&, const Tensors& values) -> Tensors {
-    const Tensor done = compare_number(body, "Equal", values[1], 0);
-    const Tensor divisor = body.where(done, whole(body, 1), values[1]);
-    const Tensor rest = body.binary("Mod", values[0], divisor);
-    return {body.where(done, values[0], values[1]), body.where(done, values[1], rest)};
+  const auto step = [&](const Tensor& /*round*/, const Tensors& values) -> Tensors {
+    const Tensor done = compare_number(b, "Equal", values[1], 0);
+    const Tensor divisor = b.where(done, whole(b, 1), values[1]);
+    const Tensor rest = b.binary("Mod", values[0], divisor);
+    return {b.where(done, values[0], values[1]), b.where(done, values[1], rest)};
   };
   const auto size = [&](const Tensor& value) { return b.expand(b.unary("Abs", value), shape); };
   return b.loop(whole(b, kSteps), {size(x), size(y)}, step)[0];
