@@ -149,15 +149,30 @@ void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTe
   record.samples.push_back(std::move(sample));
 }
 
-void Session::keep_next_values(NodeRecord& record, const OpenCall& call) {
+Session::Holders Session::keep_next_values(NodeRecord& record, const OpenCall& call) {
   const std::size_t sample = record.samples.size() - 1;
-  for (Leak& leak : record.leaks) {
+  Holders holders;
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    Leak& leak = record.leaks[i];
     if (leak.source.node != record.name || !leak.source.port.empty() || leak.source.delay != 1) continue;
     const Place* place = place_of(leak, call.places);
-    at::Tensor now = place           ? place->at_end
-                     : leak.in_place ? leak.memory->before(leak.place)
-                                     : recorder_->table().holder_of(leak.source, pass_);
-    if (now.defined()) leak.next[sample] = dense_copy(now);
+    if (place || leak.in_place) {
+      const at::Tensor now = place ? place->at_end : leak.memory->before(leak.place);
+      if (now.defined()) leak.next[sample] = dense_copy(now);
+    } else if (auto holder = recorder_->table().holder_of(leak.source, pass_)) {
+      holders.emplace_back(i, std::move(*holder));
+    }
+  }
+  return holders;
+}
+
+void Session::keep_held_values(const std::string& node, std::size_t sample, const Holders& holders) {
+  for (const auto& [index, holder] : holders) {
+    const at::Tensor tensor = locked(holder);
+    if (!tensor.defined()) continue;
+    const at::Tensor copy = dense_copy(tensor);
+    const auto guard = recorder_->lock();
+    find(node)->leaks[index].next[sample] = copy;
   }
 }
 
@@ -175,23 +190,23 @@ void Session::publish(const NodeRecord& node, const PortTensors& tensors, std::s
   }
 }
 
-std::vector<std::pair<std::size_t, at::Tensor>> Session::nameless(const NodeRecord& record) {
-  std::vector<std::pair<std::size_t, at::Tensor>> holders;
+Session::Holders Session::nameless(const NodeRecord& record) {
+  Holders holders;
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     const Leak& leak = record.leaks[i];
     if (!leak.name.empty() || leak.asked >= kMaxAsked) continue;
     const TensorTable& table = recorder_->table();
-    at::Tensor holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : at::Tensor();
-    if (!holder.defined()) holder = table.holder_of(leak.source, pass_);
-    if (holder.defined()) holders.emplace_back(i, std::move(holder));
+    auto holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : std::nullopt;
+    if (!holder) holder = table.holder_of(leak.source, pass_);
+    if (holder) holders.emplace_back(i, std::move(*holder));
   }
   return holders;
 }
 
-void Session::name_leaks(const std::string& node, const std::vector<std::pair<std::size_t, at::Tensor>>& holders) {
+void Session::name_leaks(const std::string& node, const Holders& holders) {
   std::vector<std::string> names;
   names.reserve(holders.size());
-  for (const auto& [index, tensor] : holders) names.push_back(holder_name(tensor));
+  for (const auto& [index, holder] : holders) names.push_back(holder_name(locked(holder)));
   const auto guard = recorder_->lock();
   NodeRecord* record = find(node);
   for (std::size_t i = 0; i < holders.size(); ++i) {
@@ -232,7 +247,9 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
                                                         const OutputOptions& options) {
   LEAPP_RETURN_IF_ERROR(recorder_->take_error());
   look_at_places(node);
-  std::vector<std::pair<std::size_t, at::Tensor>> holders;
+  Holders holders;
+  Holders next;
+  std::size_t sample = 0;
   std::vector<at::Tensor> released;
   {
     const auto guard = recorder_->lock();
@@ -259,13 +276,15 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
     if (first) record->survivors = std::move(survivors);
     if (keeps_sample(*record)) {
       keep_sample(*record, call, all);
-      keep_next_values(*record, call);
+      next = keep_next_values(*record, call);
+      sample = record->samples.size() - 1;
     }
     ++record->calls;
     publish(*record, all, computed);
     holders = nameless(*record);
     released = recorder_->table().take_released();
   }
+  keep_held_values(node, sample, next);
   if (!holders.empty()) name_leaks(node, holders);
   std::vector<at::Tensor> values;
   for (const PortTensor& output : tensors) values.push_back(output.tensor);

@@ -98,18 +98,18 @@ class Reporter {
       : node_(node), suspects_(node, references), log_(log) {}
 
   /// Whether it is worth asking who holds it.
-  bool concerns(const Leaving& leaving) const {
+  bool concerns(const Leaving& leaving, const at::Tensor& tensor) const {
     if (leaving.node != node_.name || leaving.pass != node_.first_pass || is_port(leaving)) return false;
     const bool known_kind = leaving.port.empty() && node_.calls == 1;
-    return known_kind || suspects_.find(type_of(leaving.tensor), false) != nullptr;
+    return known_kind || suspects_.find(type_of(tensor), false) != nullptr;
   }
 
-  void add(const Leaving& leaving, const Holder& holder) {
+  void add(const Leaving& leaving, const at::Tensor& tensor, const Holder& holder) {
     if (holder.kind == Holder::Kind::kNobody) return;
     const bool attribute = holder.kind == Holder::Kind::kAttribute;
     // An output stands in variables and lists of the program for many reasons.
     const bool published = !leaving.port.empty();
-    const Suspect* suspect = suspects_.find(type_of(leaving.tensor), published && !attribute);
+    const Suspect* suspect = suspects_.find(type_of(tensor), published && !attribute);
     const bool single = node_.calls == 1 && !published && attribute;
     if (!suspect && !single) return;
     if (suspect && !read_at_) read_at_ = suspect->location;
@@ -182,14 +182,15 @@ void report_leavings(const std::vector<std::unique_ptr<NodeRecord>>& nodes, cons
   std::vector<std::pair<Reporter*, const Leaving*>> asked;
   std::vector<at::Tensor> tensors;
   for (const Leaving& leaving : leavings) {
+    const at::Tensor tensor = locked(leaving.tensor);
     for (Reporter& reporter : reporters) {
-      if (!reporter.concerns(leaving)) continue;
+      if (!tensor.defined() || !reporter.concerns(leaving, tensor)) continue;
       asked.emplace_back(&reporter, &leaving);
-      tensors.push_back(leaving.tensor);
+      tensors.push_back(tensor);
     }
   }
   const std::vector<Holder> holders = find_holders(tensors);
-  for (std::size_t i = 0; i < asked.size(); ++i) asked[i].first->add(*asked[i].second, holders[i]);
+  for (std::size_t i = 0; i < asked.size(); ++i) asked[i].first->add(*asked[i].second, tensors[i], holders[i]);
   for (const Reporter& reporter : reporters) reporter.report();
 }
 

@@ -9,14 +9,13 @@
 // someone still has when the session ends may be state that nobody has seen at work.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
+#include "capture/trace.h"
 
 namespace leapp::capture {
 
@@ -24,7 +23,7 @@ struct NodeRecord;
 
 /// A tensor that a node made and that someone still has when the session ends.
 struct Leaving {
-  at::Tensor tensor;
+  WeakTensor tensor;
   std::string node;
   std::string port;        ///< of a published output; empty: not published
   std::uint64_t pass = 0;  ///< in which it was made

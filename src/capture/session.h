@@ -161,10 +161,14 @@ class Session {
   void record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors);
   [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
   void keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs);
-  void keep_next_values(NodeRecord& record, const OpenCall& call);
+  /// By position of the leak.
+  using Holders = std::vector<std::pair<std::size_t, WeakTensor>>;
+  /// Gives those whose next value only a tensor of the user's has.
+  Holders keep_next_values(NodeRecord& record, const OpenCall& call);
+  void keep_held_values(const std::string& node, std::size_t sample, const Holders& holders);
   void publish(const NodeRecord& node, const PortTensors& tensors, std::size_t computed);
-  std::vector<std::pair<std::size_t, at::Tensor>> nameless(const NodeRecord& record);
-  void name_leaks(const std::string& node, const std::vector<std::pair<std::size_t, at::Tensor>>& holders);
+  Holders nameless(const NodeRecord& record);
+  void name_leaks(const std::string& node, const Holders& holders);
 
   std::string name_;
   std::string folder_;

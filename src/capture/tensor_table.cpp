@@ -315,22 +315,22 @@ TensorTable::Survivors TensorTable::close(ActivationId activation, const std::st
   return survivors;
 }
 
-at::Tensor TensorTable::holder_of(const LeakSource& source, std::uint64_t pass) const {
+std::optional<WeakTensor> TensorTable::holder_of(const LeakSource& source, std::uint64_t pass) const {
   const TracedKind kind = source.port.empty() ? TracedKind::kFormer : TracedKind::kPublished;
   for (const auto& [impl, entry] : entries_) {
     if (entry.value->kind != kind || entry.value->origin->part) continue;
     const Origin& origin = *entry.value->origin;
     if (origin.key != source.key || origin.pass != pass || origin.node != source.node) continue;
     if (!source.port.empty() && origin.port != source.port) continue;
-    if (auto tensor = entry.tensor.lock()) return at::Tensor(std::move(tensor));
+    if (!entry.tensor.expired()) return entry.tensor;
   }
   return {};
 }
 
-at::Tensor TensorTable::holder_of(const StorageContent& memory, const Geometry& place) const {
+std::optional<WeakTensor> TensorTable::holder_of(const StorageContent& memory, const Geometry& place) const {
   for (const auto& [impl, entry] : entries_) {
     if (entry.content.get() != &memory || !(entry.geometry == place)) continue;
-    if (auto tensor = entry.tensor.lock()) return at::Tensor(std::move(tensor));
+    if (!entry.tensor.expired()) return entry.tensor;
   }
   return {};
 }
@@ -342,10 +342,8 @@ std::vector<Leaving> TensorTable::leavings() const {
     if (!published && entry.value->kind != TracedKind::kFormer) continue;
     const Origin& origin = *entry.value->origin;
     if (origin.part || origin.constant || (entry.content && entry.content->kept())) continue;
-    auto tensor = entry.tensor.lock();
-    if (!tensor) continue;
-    found.push_back(
-        {at::Tensor(std::move(tensor)), origin.node, origin.port, origin.pass, origin.key, entry.content.get()});
+    if (entry.tensor.expired()) continue;
+    found.push_back({entry.tensor, origin.node, origin.port, origin.pass, origin.key, entry.content.get()});
   }
   return found;
 }

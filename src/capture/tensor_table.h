@@ -5,6 +5,7 @@
 #include <c10/core/TensorImpl.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -82,9 +83,9 @@ class TensorTable {
     return trackable(tensor) ? content(tensor) : nullptr;
   }
 
-  /// A tensor that holds, or lies at, what is asked for; undefined if there is none any more.
-  at::Tensor holder_of(const LeakSource& source, std::uint64_t pass) const;
-  at::Tensor holder_of(const StorageContent& memory, const Geometry& place) const;
+  /// A tensor that holds, or lies at, what is asked for; nothing if there is none any more.
+  std::optional<WeakTensor> holder_of(const LeakSource& source, std::uint64_t pass) const;
+  std::optional<WeakTensor> holder_of(const StorageContent& memory, const Geometry& place) const;
 
   /// The tensors that are still there and hold what nodes made, but for memory that was there before its node.
   [[nodiscard]] std::vector<Leaving> leavings() const;
@@ -108,7 +109,6 @@ class TensorTable {
   [[nodiscard]] std::size_t entry_count() const { return entries_.size(); }
 
  private:
-  using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
   struct Entry {
     WeakTensor tensor;
     ValuePtr value;

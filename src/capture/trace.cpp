@@ -68,6 +68,11 @@ std::string type_text(const ValueType& type) {
   return fmt::format("{}[{}]", dtype_text(type.dtype), fmt::join(type.sizes, ", "));
 }
 
+at::Tensor locked(const WeakTensor& tensor) {
+  auto strong = tensor.lock();
+  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
+}
+
 std::string describe(const at::Tensor& tensor) {
   return fmt::format("{}[{}]", dtype_text(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "));
 }

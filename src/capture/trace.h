@@ -23,6 +23,11 @@
 
 namespace leapp::capture {
 
+/// Does not keep a tensor alive. To lock one may take Python's lock, which a thread that waits for ours may have: do it
+/// without any lock of ours held.
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+at::Tensor locked(const WeakTensor& tensor);  ///< undefined: it is gone
+
 /// One opening of a node. 0: none. A value is live while the activation that owns it is open.
 using ActivationId = std::uint32_t;
 
