@@ -97,6 +97,7 @@ def python_rows(name: str, manager: bool) -> list[Row]:
         rows = [
             (f"{ours} (NumPy)", lambda: python(OURS, "policy", file, "numpy", "--no-torch")["run_policy"]),
             (f"{ours} (torch tensors)", lambda: python(OURS, "policy", file)["run_policy"]),
+            (f"{ours} (jit)", lambda: python(OURS, "policy", yaml("ours", "jit", name))["run_policy"]),
         ]
     return [
         *rows,
@@ -104,6 +105,14 @@ def python_rows(name: str, manager: bool) -> list[Row]:
         (f"{peer} (jit)", lambda: python(PEER, "policy", yaml("peer", "jit", name))["run_policy"]),
         ("Python  torch, eager", lambda: python(OURS, "eager", name)["eager"]),
     ]
+
+
+def leapp_bench(folder: Path) -> list[float]:
+    """The same by the command line."""
+    command = [str(BUILD / "bin" / "leapp"), "bench", str(folder), "--steps", str(STEPS), "--json"]
+    done = subprocess.run(command, env=environment_of(command[0]), capture_output=True, text=True, check=True)
+    whole = json.loads(done.stdout)["whole"]
+    return [whole["p50_us"], whole["p99_us"], whole["p99.9_us"]]
 
 
 CPP_ROWS = {
@@ -130,6 +139,7 @@ def steps(name: str, manager: bool) -> dict[str, list[float]]:
     for _ in range(ROUNDS):
         for key, times in call(CPP, "step", folder, STEPS).items():
             keep(CPP_ROWS[key], times)
+        keep("C++     `leapp bench`, fused", leapp_bench(folder))
         for key, times in python(OURS, "raw", folder).items():
             keep(RAW_ROWS[key], times)
         for label, measure in python_rows(name, manager):
