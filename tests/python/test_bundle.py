@@ -575,7 +575,7 @@ def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
         environment = os.environ | {"PYTHONHASHSEED": seed}
         subprocess.run([sys.executable, "-W", "ignore", "-c", SCRIPT, str(target)], check=True, env=environment)
         found.append(files(target / "g"))
-    assert set(found[0]) == {"g.yaml", "n.pt", "g_initial_values.safetensors"}
+    assert set(found[0]) == {"g.yaml", "n.pt", "g_initial_values.safetensors", "g.png", "g.html"}
     assert found[0] == found[1]
 
 

@@ -95,8 +95,8 @@ def test_peak_memory_is_that_of_eager(rows: int, tmp_path: Path) -> None:
     assert eager > 1.5 * rows, "the pipeline does need memory"
     assert capturing <= allowance, f"{capturing} kB under capture, {eager} kB without"
     # To compile is to run another program: the model holds the old and the new where this one overwrites.
-    # It is run for every sample and again with the whole bundle: small pieces of the first stay in the heap.
-    assert compiling <= 2 * eager + 12000, f"{compiling} kB to compile, {eager} kB to run"
+    # It is run for every sample and again, in an engine of its own, with the whole bundle.
+    assert compiling <= 4 * eager + 12000, f"{compiling} kB to compile, {eager} kB to run"
 
 
 WEIGHTS = """
