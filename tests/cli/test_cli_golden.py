@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -111,10 +112,12 @@ def without_digests(path: Path) -> str:
 
 
 def test_bench(leapp: tool.Tool, walk: Path) -> None:
-    arguments = ("bench", "walk", "--steps", 50, "--warmup", 5, "--rate", 1)
-    text = leapp("bench", "walk", "--steps", 50, "--warmup", 5)
-    tool.check_golden("bench_walk.txt", tool.without_numbers(text))
-    found = leapp.json(*arguments[:4], "--warmup", 5)
+    arguments = ("bench", "walk", "--steps", 50, "--warmup", 5)
+    text = leapp(*arguments)
+    bucket = "N time N time N\n"  # as many lines as this run's times are spread over
+    shape = re.sub(f"({bucket})+$", bucket, tool.without_numbers(text))
+    tool.check_golden("bench_walk.txt", shape)
+    found = leapp.json(*arguments)
     assert list(found) == [
         *("name", "steps", "fused", "intra_op_threads", "inter_op_threads"),
         *("whole", "nodes", "allocations", "histogram", "rate"),

@@ -68,7 +68,7 @@ def without_numbers(text: str) -> str:
     """For what changes from run to run: numbers, bars, and the spaces that align them."""
     text = re.sub(r" *#+", "", re.sub(r"\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "N", text))
     text = re.sub(r"N (µs|ms|s)\b", "N time", text)
-    return re.sub(r"[ \t]+", " ", text)
+    return re.sub(r"(?m)^ ", "", re.sub(r"[ \t]+", " ", text))
 
 
 def check_golden(name: str, text: str) -> None:
