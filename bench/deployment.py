@@ -4,21 +4,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from processes import OURS, PEER, ROOT, call, environment_of
+
 WORKER = ROOT / "bench" / "stepping.py"
-OURS = Path(sys.executable)
-PEER = ROOT / "build" / "peer-venv" / "bin" / "python"
 BUNDLES = ROOT / "build" / "bench-bundles"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
@@ -29,35 +25,6 @@ WORKLOADS = {
 }
 ROUNDS = 3
 STEPS = 10000
-
-
-def onnxruntime_folder() -> str:
-    found = importlib.util.find_spec("onnxruntime")
-    if found is None or found.origin is None:
-        raise SystemExit("bench: expected the package onnxruntime, found none")
-    return str(Path(found.origin).parent / "capi")
-
-
-def environment_of(interpreter: object) -> dict[str, str]:
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
-    environment.setdefault("LEAPP_ONNXRUNTIME", onnxruntime_folder())
-    if interpreter == PEER:
-        environment.pop("PYTHONPATH", None)  # it may lead to our `leapp`
-    return environment
-
-
-def call(*command: object) -> Any:
-    done = subprocess.run(
-        list(map(str, command)),
-        capture_output=True,
-        text=True,
-        cwd=ROOT / "build",
-        env=environment_of(command[0]),
-        check=False,
-    )
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def python(interpreter: Path, *arguments: object) -> Any:
@@ -81,26 +48,16 @@ def prepare() -> None:
         python(OURS, "merge", bundle("ours", "onnx", name))
 
 
-def has_manager() -> bool:
-    command = [str(OURS), "-c", "from leapp import InferenceManager"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
 Row = tuple[str, Callable[[], list[float]]]
 
 
-def python_rows(name: str, manager: bool) -> list[Row]:
+def python_rows(name: str) -> list[Row]:
     ours, peer = "Python  ours, run_policy", "Python  peer, run_policy"
-    rows: list[Row] = []
-    if manager:
-        file = yaml("ours", "onnx", name)
-        rows = [
-            (f"{ours} (NumPy)", lambda: python(OURS, "policy", file, "numpy", "--no-torch")["run_policy"]),
-            (f"{ours} (torch tensors)", lambda: python(OURS, "policy", file)["run_policy"]),
-            (f"{ours} (jit)", lambda: python(OURS, "policy", yaml("ours", "jit", name))["run_policy"]),
-        ]
+    file = yaml("ours", "onnx", name)
     return [
-        *rows,
+        (f"{ours} (NumPy)", lambda: python(OURS, "policy", file, "numpy", "--no-torch")["run_policy"]),
+        (f"{ours} (torch tensors)", lambda: python(OURS, "policy", file)["run_policy"]),
+        (f"{ours} (jit)", lambda: python(OURS, "policy", yaml("ours", "jit", name))["run_policy"]),
         (f"{peer} (onnx)", lambda: python(PEER, "policy", yaml("peer", "onnx", name))["run_policy"]),
         (f"{peer} (jit)", lambda: python(PEER, "policy", yaml("peer", "jit", name))["run_policy"]),
         ("Python  torch, eager", lambda: python(OURS, "eager", name)["eager"]),
@@ -128,7 +85,7 @@ RAW_ROWS = {
 }
 
 
-def steps(name: str, manager: bool) -> dict[str, list[float]]:
+def steps(name: str) -> dict[str, list[float]]:
     """Rounds in turns; of each row the one with the lowest median."""
     found: dict[str, list[float]] = {}
 
@@ -142,33 +99,33 @@ def steps(name: str, manager: bool) -> dict[str, list[float]]:
         keep("C++     `leapp bench`, fused", leapp_bench(folder))
         for key, times in python(OURS, "raw", folder).items():
             keep(RAW_ROWS[key], times)
-        for label, measure in python_rows(name, manager):
+        for label, measure in python_rows(name):
             keep(label, measure())
     return found
 
 
-def stepping(manager: bool) -> None:
+def stepping() -> None:
     print(f"\none step, one thread, microseconds; best of {ROUNDS} rounds    {'p50':>10s} {'p99':>10s} {'p99.9':>10s}")
     for name, text in WORKLOADS.items():
-        rows = steps(name, manager)
+        rows = steps(name)
         print(f" {text}")
         for label, (p50, p99, p999) in rows.items():
             print(f"  {label:52s} {p50:10.1f} {p99:10.1f} {p999:10.1f}")
         fused, bare = rows[CPP_ROWS["fused"]][0], rows[CPP_ROWS["bare_merged"]][0]
         print(f"  C++ fused / bare ONNX Runtime: {fused / bare:.2f} x (expected at most 1.05)")
-        peer = min(times[0] for label, times in rows.items() if "peer" in label)
+        peer = {key: rows[f"Python  peer, run_policy ({key})"][0] for key in ("onnx", "jit")}
         for label, times in rows.items():
             if "ours, run_policy" in label:
-                print(f"  {label[8:]} / peer's best: {times[0] / peer:.2f} x (expected at most 0.50)")
+                key = "jit" if "jit" in label else "onnx"
+                print(f"  {label[8:]} / peer's ({key}): {times[0] / peer[key]:.2f} x (expected at most 0.50)")
 
 
-def loading(manager: bool) -> None:
+def loading() -> None:
     print("\nloading the 3-node MLP, ms: first in the process, then best")
     rows = {
         f"C++     ours, {key}": times for key, times in call(CPP, "load", bundle("ours", "onnx", "mlp"), 50).items()
     }
-    if manager:
-        rows["Python  ours"] = python(OURS, "load", yaml("ours", "onnx", "mlp"), "--no-torch")
+    rows["Python  ours"] = python(OURS, "load", yaml("ours", "onnx", "mlp"), "--no-torch")
     for backend in ("onnx", "jit"):
         rows[f"Python  peer ({backend})"] = python(PEER, "load", yaml("peer", backend, "mlp"))
     for label, times in rows.items():
@@ -179,16 +136,15 @@ def loading(manager: bool) -> None:
             print(f"  {label[8:]} / peer's best: {times['then_ms'] / peer:.2f} x (expected at most 0.50)")
 
 
-def sizes(manager: bool) -> None:
+def sizes() -> None:
     stripped = BUNDLES / "stripped.so"
     library = next(BUILD.glob("**/libleapp_runtime.so"))
     subprocess.run(["strip", "-o", stripped, library.resolve()], check=True)
     print(f"\nlibleapp_runtime.so without debug information: {stripped.stat().st_size / 1e6:.2f} MB")
     print("resident memory after 100 steps of the 3-node MLP, MB")
     print(f"  C++     ours   {call(CPP, 'memory', bundle('ours', 'onnx', 'mlp'))['resident_mb']:8.1f}")
-    if manager:
-        found = python(OURS, "memory", yaml("ours", "onnx", "mlp"), "--no-torch")
-        print(f"  Python  ours   {found['resident_mb']:8.1f}")
+    found = python(OURS, "memory", yaml("ours", "onnx", "mlp"), "--no-torch")
+    print(f"  Python  ours   {found['resident_mb']:8.1f}")
     found = python(PEER, "memory", yaml("peer", "onnx", "mlp"))
     print(f"  Python  peer   {found['resident_mb']:8.1f}")
 
@@ -222,12 +178,9 @@ def importing() -> None:
 
 def report() -> None:
     prepare()
-    manager = has_manager()
-    if not manager:
-        print("\n(this build of leapp has no InferenceManager: its rows are left out)")
-    stepping(manager)
-    loading(manager)
-    sizes(manager)
+    stepping()
+    loading()
+    sizes()
     importing()
 
 

@@ -4,35 +4,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 
 import deployment
 import validating
+from processes import OURS, PEER, ROOT, call
 
-ROOT = Path(__file__).resolve().parent.parent
 WORKER = ROOT / "bench" / "worker.py"
-OURS = sys.executable
-PEER = ROOT / "build" / "peer-venv" / "bin" / "python"
 
 
-def run(interpreter: str | Path, *arguments: object) -> dict[str, float]:
-    done = subprocess.run(
-        [str(interpreter), str(WORKER), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT / "build",
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
-        check=False,
-    )
-    if done.returncode != 0:
-        raise SystemExit(f"{interpreter} {WORKER.name} {arguments} failed:\n{done.stdout}{done.stderr}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+def run(interpreter: Path, *arguments: object) -> dict[str, float]:
+    return call(interpreter, WORKER, *arguments)
 
 
 def cpu() -> str:
@@ -86,7 +71,7 @@ def main() -> None:
     print(f"{cpu()}, {os.cpu_count()} cores, Python {platform.python_version()}, {date.today()}")
     against_peer()
     compiling()
-    validating.print_rows(OURS, PEER)
+    validating.print_rows()
     scaling("scaling_operators", "operators", [1000, 2000, 5000, 10000], 3)
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
     deployment.report()

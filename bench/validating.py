@@ -10,13 +10,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
-import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from processes import OURS, PEER, call
+
 PASSES = 6
 
 
@@ -43,24 +41,10 @@ def measure(backend: str, repeats: int) -> dict[str, float]:
     }
 
 
-def run(interpreter: str | Path, backend: str, repeats: int) -> dict[str, float]:
-    done = subprocess.run(
-        [str(interpreter), __file__, backend, str(repeats)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT / "build",
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
-        check=False,
-    )
-    if done.returncode != 0:
-        raise SystemExit(f"{interpreter} validating.py {backend} failed:\n{done.stdout}{done.stderr}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def print_rows(ours: str | Path, peer: str | Path) -> None:
+def print_rows() -> None:
     print(f"\nvalidation of these 3 nodes, {PASSES} samples each and the whole pipeline: cost, share of compile_graph")
     for backend in ("jit", "onnx"):
-        found = {"ours": run(ours, backend, 10), "peer": run(peer, backend, 3)}
+        found = {"ours": call(OURS, __file__, backend, 10), "peer": call(PEER, __file__, backend, 3)}
         cost = {who: times["with_ms"] - times["without_ms"] for who, times in found.items()}
         for who, times in found.items():
             share = 100 * cost[who] / times["with_ms"]

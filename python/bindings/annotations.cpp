@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "capture/session.h"
-#include "exceptions.h"
+#include "common/exceptions.h"
 #include "leapp/capture.h"
 #include "payload.h"
 #include "tensor_caster.h"
+#include "type_error.h"
 #include "yaml_values.h"
 
 namespace nb = nanobind;

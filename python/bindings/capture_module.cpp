@@ -5,16 +5,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "annotations.h"
 #include "capture/hook.h"
 #include "capture/session.h"
-#include "exceptions.h"
+#include "common/exceptions.h"
 #include "exporter/compile.h"
 #include "exporter/validate/interrupt.h"
 #include "foreign.h"
@@ -53,6 +55,15 @@ void rewritten(const at::Tensor& tensor) {
 void copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto session = leapp::capture::current_session();
   if (session && !session->stopped()) unlocked([&] { session->copied(source, copy); });
+}
+
+/// Of each change the node, the user's line and what changed.
+void note_changed_values(const std::vector<std::tuple<std::string, std::string, std::string>>& changes) {
+  const auto session = leapp::capture::current_session();
+  if (!session || session->stopped()) return;
+  std::vector<leapp::capture::ChangedValues> noted;
+  for (const auto& [node, where, what] : changes) noted.push_back({node, where, what});
+  session->set_changed_values(std::move(noted));
 }
 
 bool is_live(const at::Tensor& tensor) {
@@ -164,6 +175,7 @@ NB_MODULE(_capture, m) {
   m.def("copied", &copied);
   m.def("release", &release);
   m.def("rewritten", &rewritten);
+  m.def("note_changed_values", &note_changed_values);
   m.def("is_live", &is_live);
   leapp::python::bind_annotations(m);
   leapp::python::bind_naming(m);

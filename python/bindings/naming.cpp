@@ -15,7 +15,7 @@
 
 #include "capture/session.h"
 #include "capture/source_location.h"
-#include "exceptions.h"
+#include "common/exceptions.h"
 #include "tensor_caster.h"
 
 namespace nb = nanobind;

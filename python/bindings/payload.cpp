@@ -4,9 +4,10 @@
 
 #include <utility>
 
-#include "exceptions.h"
+#include "common/exceptions.h"
 #include "semantics.h"
 #include "tensor_caster.h"
+#include "type_error.h"
 
 namespace nb = nanobind;
 

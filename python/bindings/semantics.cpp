@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "exceptions.h"
+#include "common/exceptions.h"
 #include "yaml_values.h"
 
 namespace nb = nanobind;

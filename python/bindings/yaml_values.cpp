@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "yaml_values.h"
 
-#include "exceptions.h"
+#include "common/exceptions.h"
+#include "type_error.h"
 
 namespace nb = nanobind;
 

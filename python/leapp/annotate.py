@@ -44,7 +44,7 @@ def input_tensors(node_name: str, tensors: Any) -> Any:
     >>> obs, command = annotate.input_tensors("policy", {"obs": obs, "command": command})
     """
     if capture.is_active():
-        _refresh()
+        _before(node_name, tensors)
     return capture.input_tensors(node_name, tensors)
 
 
@@ -62,7 +62,10 @@ def output_tensors(
 
     >>> action = annotate.output_tensors("policy", {"action": action}, export_with="jit")
     """
-    return capture.output_tensors(node_name, tensors, static_outputs, export_with, backend_params)
+    values = capture.output_tensors(node_name, tensors, static_outputs, export_with, backend_params)
+    if capture.is_active():
+        _after(node_name)
+    return values
 
 
 def state_tensors(node_name: str, tensors: dict[str, Any]) -> Any:
@@ -117,10 +120,17 @@ def mirror_leapp_tags(source: Any, target: T) -> T:
     return capture.mirror_leapp_tags(source, target)
 
 
-def _refresh() -> None:
-    from leapp import front_end
+def _before(node: str, tensors: Any) -> None:
+    from leapp import front_end, plain_values
 
     front_end.refresh()
+    plain_values.begin(node, tensors)
+
+
+def _after(node: str) -> None:
+    from leapp import plain_values
+
+    plain_values.end(node)
 
 
 def _buffer_names(model: torch.nn.Module, wanted: Any) -> list[str]:

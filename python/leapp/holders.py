@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from leapp import _capture
+from leapp.frames import members, user_frames, variables
 
 _CONTAINERS = (list, tuple, collections.deque)
 
@@ -36,8 +37,8 @@ def name_module(module: torch.nn.Module) -> None:
     for path, inner in module.named_modules():
         _named[id(inner)] = inner
         prefix = f"{path}." if path else ""
-        for members, is_parameter in ((inner._parameters, True), (inner._buffers, False)):
-            for name, tensor in members.items():
+        for tensors, is_parameter in ((inner._parameters, True), (inner._buffers, False)):
+            for name, tensor in tensors.items():
                 if tensor is None or id(tensor) in seen:  # the first name of a shared tensor counts
                     continue
                 seen.add(id(tensor))
@@ -54,49 +55,50 @@ def _getter(module: torch.nn.Module, name: str) -> Callable[[], torch.Tensor | N
 
 def holder_name(tensor: torch.Tensor) -> str:
     """``hidden`` for ``self.hidden``, ``hidden_0`` for a part of it, or nothing."""
-    frames = list(_user_frames())
-    for owner in _owners(frames):
-        if name := _name_in(vars(owner), tensor):
-            return name
-        if isinstance(owner, torch.nn.Module) and (name := _name_in(owner._buffers, tensor)):
-            return name
-    for frame in frames:
-        if name := _name_in(frame.f_locals, tensor) or _name_in(frame.f_globals, tensor):
+    frames = list(user_frames())
+    scopes = [variables(frame) for frame in frames]
+    for owner in _owners(scopes):
+        for space in _namespaces(owner):
+            if name := _name_in(space, tensor):
+                return name
+    for frame, names in zip(frames, scopes, strict=True):
+        if name := _name_in(names, tensor) or _name_in(frame.f_globals, tensor):
             return name
     return _attribute_anywhere(tensor)
 
 
 def find_holders(tensors: list[torch.Tensor]) -> list[tuple[str, bool]]:
     """For each tensor its name and whether an attribute has it; variables and nobody give False."""
-    frames = list(_user_frames())
-    spaces = [space for owner in _owners(frames) if not _is_ours(owner) for space in _namespaces(owner)]
+    scopes = [variables(frame) for frame in user_frames()]
+    spaces = [space for owner in _owners(scopes) if not _is_ours(owner) for space in _namespaces(owner)]
     found: list[tuple[str, bool]] = []
     elsewhere: list[torch.Tensor] = []
     for tensor in tensors:
         attribute = next((name for space in spaces if (name := _name_in(space, tensor))), "")
-        variable = next((name for frame in frames if (name := _name_in(frame.f_locals, tensor))), "")
+        variable = next((name for names in scopes if (name := _name_in(names, tensor))), "")
         found.append((attribute or variable, bool(attribute)))
-        if not attribute and _others(tensor, frames) > 0:
+        if not attribute and _others(tensor, scopes) > 0:
             elsewhere.append(tensor)
     if elsewhere:
-        ours = {id(tensors), id(elsewhere), *(id(frame.f_locals) for frame in frames)}
-        names = _attributes_anywhere(elsewhere, ours)
-        found = [(names[id(t)], True) if id(t) in names else f for t, f in zip(tensors, found, strict=True)]
+        ours = {id(tensors), id(elsewhere), *map(id, scopes)}
+        attributes = _attributes_anywhere(elsewhere, ours)
+        found = [(attributes[id(t)], True) if id(t) in attributes else f for t, f in zip(tensors, found, strict=True)]
     return found
 
 
 def _namespaces(owner: Any) -> Iterator[dict[str, Any]]:
-    yield vars(owner)
-    if isinstance(owner, torch.nn.Module):
+    yield members(owner)
+    if issubclass(type(owner), torch.nn.Module):
         yield owner._buffers
 
 
-def _others(tensor: torch.Tensor, frames: list[FrameType]) -> int:
+def _others(tensor: torch.Tensor, scopes: list[dict[str, Any]]) -> int:
     """References to it that no variable explains."""
     known = 0
-    for frame in frames:
-        for value in frame.f_locals.values():
-            known += (value is tensor) + (isinstance(value, _CONTAINERS) and any(part is tensor for part in value))
+    for names in scopes:
+        for value in names.values():
+            # The variable's own, and that of our copy of the scope.
+            known += 2 * (value is tensor) + (_is_container(value) and any(part is tensor for part in value))
     # The list of tensors, the loop's variable, the parameter here, and getrefcount's own.
     return sys.getrefcount(tensor) - 4 - known
 
@@ -109,7 +111,7 @@ def _attributes_anywhere(tensors: list[torch.Tensor], ignored: set[int]) -> dict
     for referrer in gc.get_referrers(*tensors):
         if id(referrer) in ignored:
             continue
-        if isinstance(referrer, _CONTAINERS):
+        if _is_container(referrer):
             containers.append(referrer)
         _note_attributes(referrer, wanted, names)
     if len(names) < len(wanted) and containers:
@@ -120,15 +122,13 @@ def _attributes_anywhere(tensors: list[torch.Tensor], ignored: set[int]) -> dict
 
 
 def _note_attributes(referrer: Any, wanted: dict[int, torch.Tensor], names: dict[int, str]) -> None:
-    if isinstance(referrer, (FrameType, ModuleType, type, torch.Tensor)) or _is_ours(referrer):
+    if issubclass(type(referrer), (FrameType, ModuleType, type, torch.Tensor)) or _is_ours(referrer):
         return
-    members = getattr(referrer, "__dict__", None)
-    if members is None and isinstance(referrer, dict) and all(isinstance(key, str) for key in referrer):
-        members = referrer if _is_namespace(referrer) else None
-    if not isinstance(members, dict):
-        return
+    space = members(referrer)
+    if issubclass(type(referrer), dict) and _is_namespace(referrer):
+        space = referrer
     for key, tensor in wanted.items():
-        if key not in names and (name := _name_in(members, tensor)):
+        if key not in names and (name := _name_in(space, tensor)):
             names[key] = name
 
 
@@ -136,28 +136,26 @@ def _is_ours(owner: Any) -> bool:
     return type(owner).__module__.partition(".")[0] == "leapp"
 
 
-def _is_namespace(members: dict[str, Any]) -> bool:
+def _is_namespace(names: dict[Any, Any]) -> bool:
+    """Of an object of the program."""
     return any(
-        getattr(owner, "__dict__", None) is members and not isinstance(owner, ModuleType) and not _is_ours(owner)
-        for owner in gc.get_referrers(members)
+        members(owner) is names and not issubclass(type(owner), ModuleType) and not _is_ours(owner)
+        for owner in gc.get_referrers(names)
     )
 
 
-def _user_frames() -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").split(".")[0] not in ("leapp", "torch"):
-            yield frame
-        frame = frame.f_back
+def _is_container(value: Any) -> bool:
+    """isinstance would ask the value for its class, and so run code of the program."""
+    return issubclass(type(value), _CONTAINERS)
 
 
-def _owners(frames: list[FrameType]) -> Iterator[Any]:
+def _owners(scopes: list[dict[str, Any]]) -> Iterator[Any]:
     """Objects whose attributes the program is likely to keep state in: those at hand first."""
-    for frame in frames:
-        for value in list(frame.f_locals.values()):
-            if hasattr(value, "__dict__") and not isinstance(value, (ModuleType, type, torch.Tensor)):
+    for names in scopes:
+        for value in names.values():
+            if members(value) and not issubclass(type(value), (ModuleType, type, torch.Tensor)):
                 yield value
-                if isinstance(value, torch.nn.Module):
+                if issubclass(type(value), torch.nn.Module):
                     yield from value.modules()
     yield from list(_named.values())
 
@@ -166,7 +164,7 @@ def _name_in(names: dict[str, Any], tensor: torch.Tensor) -> str:
     for key, item in list(names.items()):
         if item is tensor:
             return key
-        if isinstance(item, _CONTAINERS):
+        if _is_container(item):
             for i, part in enumerate(item):
                 if part is tensor:
                     return f"{key}_{i}"
@@ -176,14 +174,10 @@ def _name_in(names: dict[str, Any], tensor: torch.Tensor) -> str:
 def _attribute_anywhere(tensor: torch.Tensor) -> str:
     """Of any object there is. Looks at everything Python keeps: some 50 ms."""
     for referrer in gc.get_referrers(tensor):
-        if isinstance(referrer, (FrameType, ModuleType, type)):
+        if issubclass(type(referrer), (FrameType, ModuleType, type)):
             continue
-        names = getattr(referrer, "__dict__", None)
-        if isinstance(names, dict) and (name := _name_in(names, tensor)):
+        if name := _name_in(members(referrer), tensor):
             return name
-        if isinstance(referrer, dict) and any(
-            getattr(owner, "__dict__", None) is referrer and not isinstance(owner, ModuleType)
-            for owner in gc.get_referrers(referrer)
-        ):
+        if issubclass(type(referrer), dict) and _is_namespace(referrer):
             return _name_in(referrer, tensor)
     return ""

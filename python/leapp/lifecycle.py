@@ -72,6 +72,10 @@ def stop() -> None:
 
     >>> leapp.stop()
     """
+    if capture.is_active():
+        from leapp import plain_values
+
+        plain_values.report()
     capture.stop()
     from leapp import front_end
 

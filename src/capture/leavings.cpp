@@ -173,6 +173,21 @@ class Reporter {
 
 }  // namespace
 
+void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
+                           const std::vector<ChangedValues>& changes, Logger& log) {
+  for (const auto& node : nodes) {
+    if (node->calls != 1 || !node->options.export_with) continue;
+    for (const ChangedValues& change : changes) {
+      if (change.node != node->name) continue;
+      log.warning(
+          fmt::format("{}: node '{}' has seen one call, and {} changed since it began. If the node's outputs depend on "
+                      "it, the model is wrong: what is no tensor is exported as it was. Run at least 2 passes before "
+                      "leapp.stop(), which shows whether they do, or keep it in a tensor",
+                      change.where, node->name, change.what));
+    }
+  }
+}
+
 void report_leavings(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const std::vector<Leaving>& leavings,
                      Logger& log) {
   if (leavings.empty()) return;

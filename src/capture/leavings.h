@@ -6,7 +6,8 @@
 // State that is reassigned shows when a call reads what an earlier one made (leaks.h). With too few passes it never
 // does: an attribute that one call sets and the next would read, a history of eight after three passes. The models are
 // then right for what was recorded, and wrong from the next step on. So: whatever a node made in its first call and
-// someone still has when the session ends may be state that nobody has seen at work.
+// someone still has when the session ends may be state that nobody has seen at work. Numbers and flags outside torch
+// leave no tensor; a front end that can tell that they changed says so.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,17 @@ struct Leaving {
   std::uint64_t key = 0;   ///< which value of the node it is; not of published ones
   const void* memory = nullptr;
 };
+
+/// Values of the program's language (numbers, flags, lists of them) that changed since a node's first call began.
+struct ChangedValues {
+  std::string node;
+  std::string where;  ///< the user's line
+  std::string what;   ///< their names
+};
+
+/// Warns about changed values of nodes that were called once: no second call could show whether they matter.
+void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
+                           const std::vector<ChangedValues>& changes, Logger& log);
 
 /// Warns, once a node, about leavings that may be state which no call has read yet.
 /// REQUIRES: leaks have been promoted; no lock of ours is held.

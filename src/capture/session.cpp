@@ -365,6 +365,7 @@ Status Session::stop() {
   heap_.reset();
   promote_leaks(nodes_, options_.leaks, *log_);
   report_leavings(nodes_, left, *log_);
+  if (options_.leaks != Leaks::kConstant) report_changed_values(nodes_, changed_values_, *log_);
   name_divergences();
   for (const auto& node : nodes_) {
     for (const PortRecord& input : node->inputs) {

@@ -96,6 +96,8 @@ class Session {
   void copied(const at::Tensor& source, const at::Tensor& copy);
   void note_escape(const at::Tensor& tensor, const std::string& how);
   [[nodiscard]] bool is_live(const at::Tensor& tensor);
+  /// What stop() is to warn about. Replaces what was given before.
+  void set_changed_values(std::vector<ChangedValues> changes) { changed_values_ = std::move(changes); }
 
   /// Ends capture; nodes, samples and constants stay for compile_graph.
   Status stop();
@@ -183,6 +185,7 @@ class Session {
   std::uint64_t pass_ = 0;
   std::map<std::string, std::vector<std::uint64_t>> call_passes_;
   std::vector<Note> notes_;
+  std::vector<ChangedValues> changed_values_;
 };
 
 /// The session between start() and the next start(), or null.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "bundle/json.h"
 #include "cli/commands.h"
 #include "cli/onnx_facts.h"
 #include "cli/opened_bundle.h"
@@ -258,7 +259,7 @@ Json inspection_json(const Inspection& found) {
   }
   return {{"name", found.opened.name},
           {"file", found.opened.yaml.string()},
-          {"configs", to_json(spec.pipeline.configs)},
+          {"configs", bundle::to_json(spec.pipeline.configs)},
           {"system_information", system},
           {"nodes", nodes},
           {"edges", edges},

@@ -4,35 +4,11 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <type_traits>
 #include <variant>
 
+#include "bundle/json.h"
+
 namespace leapp::cli {
-
-Json to_json(const bundle::YamlValue& value) {
-  return std::visit(
-      [](const auto& data) -> Json {
-        using T = std::decay_t<decltype(data)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<T, bundle::YamlList>) {
-          Json list = Json::array();
-          for (const bundle::YamlValue& item : data) list.push_back(to_json(item));
-          return list;
-        } else if constexpr (std::is_same_v<T, bundle::YamlMap>) {
-          return to_json(data);
-        } else {
-          return data;
-        }
-      },
-      value.data);
-}
-
-Json to_json(const bundle::YamlMap& map) {
-  Json result = Json::object();
-  for (const auto& [key, value] : map) result[key] = to_json(value);
-  return result;
-}
 
 Json element_names_json(const bundle::Port& port) {
   Json axes = Json::array();
@@ -53,13 +29,13 @@ Json to_json(const bundle::Port& port) {
   if (port.kind) result["kind"] = *port.kind;
   if (port.element_names) result["element_names"] = element_names_json(port);
   if (port.temporal_axis) result["temporal_period_ms"] = port.temporal_axis->period_ms;
-  for (const auto& [key, value] : port.extra) result[key] = to_json(value);
+  for (const auto& [key, value] : port.extra) result[key] = bundle::to_json(value);
   return result;
 }
 
 std::string value_text(const bundle::YamlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
-  return to_json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return bundle::to_json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace leapp::cli

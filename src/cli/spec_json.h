@@ -7,9 +7,6 @@
 
 namespace leapp::cli {
 
-[[nodiscard]] Json to_json(const bundle::YamlValue& value);
-[[nodiscard]] Json to_json(const bundle::YamlMap& map);
-
 /// Names along each axis; null for an axis without, "__temporal_axis__" for the temporal one.
 [[nodiscard]] Json element_names_json(const bundle::Port& port);
 

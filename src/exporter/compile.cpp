@@ -63,10 +63,6 @@ bundle::YamlMap configs_of(const GraphConfigs& configs) {
   return map;
 }
 
-const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
-  return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
-}
-
 /// A model as it is written.
 struct Emitted {
   std::string bytes;

@@ -118,10 +118,6 @@ std::vector<std::size_t> run_order(const std::vector<PreparedNode>& nodes) {
 
 namespace {
 
-const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
-  return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
-}
-
 /// "node/port" of an output, as the YAML calls it.
 std::string output_key(const std::vector<PreparedNode>& nodes, const capture::Source& source) {
   const PreparedNode& node = named(nodes, source.node);

@@ -3,33 +3,13 @@
 #include "exporter/onnx_metadata.h"
 
 #include <nlohmann/json.hpp>
-#include <variant>
+
+#include "bundle/json.h"
 
 namespace leapp::exporter {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json to_json(const bundle::YamlValue& value) {
-  return std::visit(
-      [](const auto& data) -> Json {
-        using T = std::decay_t<decltype(data)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<T, bundle::YamlList>) {
-          Json list = Json::array();
-          for (const bundle::YamlValue& item : data) list.push_back(to_json(item));
-          return list;
-        } else if constexpr (std::is_same_v<T, bundle::YamlMap>) {
-          Json map = Json::object();
-          for (const auto& [key, item] : data) map[key] = to_json(item);
-          return map;
-        } else {
-          return data;
-        }
-      },
-      value.data);
-}
 
 Json names(const std::vector<bundle::AxisNames>& axes) {
   Json list = Json::array();
@@ -45,7 +25,7 @@ std::vector<std::pair<std::string, std::string>> onnx_metadata(const bundle::Mod
   const auto add = [&](const std::string& key, const Json& value) {
     found.emplace_back(key, value.dump(-1, ' ', false, Json::error_handler_t::replace));
   };
-  for (const auto& [key, value] : configs) add("leapp." + key, to_json(value));
+  for (const auto& [key, value] : configs) add("leapp." + key, bundle::to_json(value));
   const auto add_ports = [&](const std::string& direction, const std::vector<bundle::Port>& ports) {
     for (const bundle::Port& port : ports) {
       const std::string prefix = "leapp." + direction + "." + port.name + ".";
@@ -55,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> onnx_metadata(const bundle::Mod
         add(prefix + "temporal_axis", port.temporal_axis->axis);
         add(prefix + "temporal_period_ms", port.temporal_axis->period_ms);
       }
-      for (const auto& [key, value] : port.extra) add(prefix + key, to_json(value));
+      for (const auto& [key, value] : port.extra) add(prefix + key, bundle::to_json(value));
     }
   };
   add_ports("inputs", model.inputs);

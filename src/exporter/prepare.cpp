@@ -81,4 +81,8 @@ Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, L
   return prepared;
 }
 
+const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
+  return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
+}
+
 }  // namespace leapp::exporter

@@ -28,4 +28,7 @@ struct PreparedNode {
 /// Builds the graph, brings it into its final form and says in the log what was left out.
 Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, Logger& log);
 
+/// REQUIRES: there is one of this name.
+const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name);
+
 }  // namespace leapp::exporter

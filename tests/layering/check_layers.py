@@ -57,11 +57,15 @@ LAYERS: dict[str, Layer] = {
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),
     "python/bindings": Layer(
-        ("base", "graph", "bundle", "capture", "capture.h", "emit", "exporter"),
+        ("base", "graph", "bundle", "capture", "capture.h", "emit", "exporter", "python/bindings/common"),
         ("fmt", "python", "torch"),
     ),
+    # What both modules share.
+    "python/bindings/common": Layer(("base",), ("python",)),
     # The module that runs bundles: without torch, and so without the rest of the bindings.
-    "python/bindings/runtime": Layer(("base", "bundle", "draw", "engine", "runtime"), ("fmt", "python")),
+    "python/bindings/runtime": Layer(
+        ("base", "bundle", "draw", "engine", "python/bindings/common", "runtime"), ("fmt", "python")
+    ),
     "examples": Layer(("base", "bundle", "runtime", "capture.h"), ("torch",)),
 }
 
@@ -139,7 +143,8 @@ class Checker:
 
     def _resolve(self, file: str, include: str) -> str | None:
         """The path from the root of one of our own headers, also of one that does not exist (yet)."""
-        for candidate in (f"{Path(file).parent.as_posix()}/{include}", f"src/{include}", f"include/{include}"):
+        for folder in (Path(file).parent.as_posix(), "src", "include", "python/bindings"):
+            candidate = f"{folder}/{include}"
             if (self.root / candidate).is_file():
                 return candidate
         if include.startswith("leapp/"):

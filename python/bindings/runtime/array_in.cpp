@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "errors.h"
+#include "common/exceptions.h"
 
 namespace nb = nanobind;
 
@@ -123,11 +123,12 @@ void ArrayIn::open(nb::handle value, std::string_view where) {
   owner_ = nb::borrow(value);
   const bool seen = open_buffer(value) || open_exchange(value) || open_capsule(value);
   if (!seen && PyErr_Occurred() != nullptr) {
-    raise(invalid_argument(fmt::format("{}: this {} cannot be read: {}", where, kind_of(value), take_exception())));
+    raise(invalid_argument(
+        fmt::format("{}: this {} cannot be read: {}", where, python::type_text(value), take_exception())));
   }
   if (!seen) {
     raise(wrong_type(fmt::format("{}: expected a torch tensor, a NumPy array or another array with DLPack, found {}",
-                                 where, kind_of(value))));
+                                 where, python::type_text(value))));
   }
   if (device_ != dlpack::kCpu && device_ != kCudaHost) {
     raise(invalid_argument(
@@ -136,7 +137,7 @@ void ArrayIn::open(nb::handle value, std::string_view where) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape()) count *= extent;
   if (data_ == nullptr && count != 0) {
-    raise(invalid_argument(fmt::format("{}: this {} has no memory to read from", where, kind_of(value))));
+    raise(invalid_argument(fmt::format("{}: this {} has no memory to read from", where, python::type_text(value))));
   }
 }
 

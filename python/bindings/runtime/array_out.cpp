@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "errors.h"
+#include "common/exceptions.h"
 
 namespace nb = nanobind;
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "common/exceptions.h"
 #include "engine/engine.h"
-#include "errors.h"
 #include "pt2_engine.h"
 #include "runtime/pipeline_access.h"
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "common/exceptions.h"
 #include "describe.h"
-#include "errors.h"
 #include "load.h"
 #include "mock.h"
 
@@ -59,7 +59,7 @@ nb::dict as_dict(nb::handle inputs) {
       nb::hasattr(inputs, "keys") ? PyObject_CallOneArg(nb::handle(&PyDict_Type).ptr(), inputs.ptr()) : nullptr;
   if (dict == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
   if (dict == nullptr) {
-    raise(wrong_type(fmt::format("expected a dict of \"node/port\" and array, found {}", kind_of(inputs))));
+    raise(wrong_type(fmt::format("expected a dict of \"node/port\" and array, found {}", type_text(inputs))));
   }
   return nb::steal<nb::dict>(dict);
 }

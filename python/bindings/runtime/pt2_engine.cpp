@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "array_out.h"
+#include "common/exceptions.h"
 #include "engine/float_mode.h"
-#include "errors.h"
 
 namespace nb = nanobind;
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "errors.h"
+#include "common/exceptions.h"
 #include "manager.h"
 
 namespace nb = nanobind;

@@ -28,10 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const PreparedNode& named(const std::vector<PreparedNode>& nodes, const std::string& name) {
-  return *std::find_if(nodes.begin(), nodes.end(), [&](const PreparedNode& node) { return node.record->name == name; });
-}
-
 class Validator {
  public:
   explicit Validator(const ValidationRequest& request)

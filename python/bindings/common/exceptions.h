@@ -16,11 +16,11 @@ namespace leapp::python {
 /// Raises the exception of the status' code, or the one named `type` in leapp.errors.
 [[noreturn]] void raise(const Status& status, const char* type = nullptr);
 
-/// Raises a LeappTypeError, with the user's line.
-[[noreturn]] void raise_type_error(const std::string& message);
-
 /// The name of a value's type, for messages.
 std::string type_text(nanobind::handle value);
+
+/// The Python exception that is being raised, as "Type: first line", and no longer raised.
+std::string take_exception();
 
 inline void check(const Status& status) {
   if (!status.ok()) raise(status);

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "exceptions.h"
-
-#include "capture/source_location.h"
+#include "common/exceptions.h"
 
 namespace nb = nanobind;
 
@@ -35,13 +33,19 @@ void raise(const Status& status, const char* type) {
   throw nb::python_error();
 }
 
-void raise_type_error(const std::string& message) {
-  const capture::LocationId here = capture::current_location();
-  raise(wrong_type(here == 0 ? message : message + " (" + capture::location_text(here) + ")"));
-}
-
 std::string type_text(nb::handle value) {
   return value.is_none() ? "None" : nb::str(value.type().attr("__name__")).c_str();
+}
+
+std::string take_exception() {
+  const nb::python_error error;  // takes it over
+  std::string text = nb::str(error.type().attr("__name__")).c_str();
+  const std::string message = nb::str(error.value()).c_str();
+  // Only the first line: torch goes on with a trace of C++ calls.
+  if (!message.empty()) text += ": " + message.substr(0, message.find('\n'));
+  // Somebody pressed Ctrl-C: let the next Python code that runs see it.
+  if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  return text;
 }
 
 }  // namespace leapp::python
