@@ -46,23 +46,11 @@ class Digest {
   bool ok_ = false;
 };
 
-class BothDigests {
- public:
-  void update(std::span<const std::byte> bytes) {
-    md5_.update(bytes);
-    sha256_.update(bytes);
-  }
-
-  Result<Digests> finish() {
-    LEAPP_ASSIGN_OR_RETURN(std::string md5, md5_.finish("md5"));
-    LEAPP_ASSIGN_OR_RETURN(std::string sha256, sha256_.finish("sha256"));
-    return Digests{std::move(md5), std::move(sha256)};
-  }
-
- private:
-  Digest md5_{EVP_md5()};
-  Digest sha256_{EVP_sha256()};
-};
+Result<std::string> digest(const EVP_MD* algorithm, std::string_view name, std::span<const std::byte> bytes) {
+  Digest digest(algorithm);
+  digest.update(bytes);
+  return digest.finish(name);
+}
 
 constexpr std::uint64_t kPrime1 = 0x9E3779B185EBCA87U;
 constexpr std::uint64_t kPrime2 = 0xC2B2AE3D27D4EB4FU;
@@ -85,27 +73,31 @@ std::uint64_t avalanche(std::uint64_t hash) {
 
 }  // namespace
 
+Result<std::string> md5_of(std::span<const std::byte> bytes) { return digest(EVP_md5(), "md5", bytes); }
+
+Result<std::string> sha256_of(std::span<const std::byte> bytes) { return digest(EVP_sha256(), "sha256", bytes); }
+
 Result<Digests> digest_bytes(std::span<const std::byte> bytes) {
-  BothDigests digests;
-  digests.update(bytes);
-  return digests.finish();
+  LEAPP_ASSIGN_OR_RETURN(std::string md5, md5_of(bytes));
+  LEAPP_ASSIGN_OR_RETURN(std::string sha256, sha256_of(bytes));
+  return Digests{std::move(md5), std::move(sha256)};
 }
 
-Result<Digests> digest_file(const std::filesystem::path& path) {
+Result<std::string> sha256_of_file(const std::filesystem::path& path) {
   const auto failure = [&](int error) {
     return io_error(fmt::format("cannot read {}: {}", quote(path.string()), std::generic_category().message(error)));
   };
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
   if (!file) return failure(errno);
 
-  BothDigests digests;
+  Digest digest(EVP_sha256());
   std::vector<std::byte> piece(std::size_t{1} << 20);
   std::size_t size = 0;
   while ((size = std::fread(piece.data(), 1, piece.size(), file.get())) > 0) {
-    digests.update(std::span(piece).first(size));
+    digest.update(std::span(piece).first(size));
   }
   if (std::ferror(file.get()) != 0) return failure(errno);
-  return digests.finish();
+  return digest.finish("sha256");
 }
 
 std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed) {

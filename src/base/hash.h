@@ -23,8 +23,12 @@ struct Digests {
 /// Fails with kInternal when OpenSSL lacks a digest (a FIPS build without MD5).
 Result<Digests> digest_bytes(std::span<const std::byte> bytes);
 
+/// One of them, for who needs no other: MD5 takes more than twice as long as SHA-256.
+Result<std::string> md5_of(std::span<const std::byte> bytes);
+Result<std::string> sha256_of(std::span<const std::byte> bytes);
+
 /// Reads the file once, in pieces. Fails with kIo when it cannot be read.
-Result<Digests> digest_file(const std::filesystem::path& path);
+Result<std::string> sha256_of_file(const std::filesystem::path& path);
 
 /// Fast hash of contents, for telling constants apart within one process: not for files, not against an adversary.
 /// Two inputs of one length that differ in a single 8-byte word never collide.

@@ -27,18 +27,24 @@ TEST(Digest, KnownValues) {
   EXPECT_EQ(abc.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Digest, OneOfThemIsTheSame) {
+  const Digests both = digest_bytes(bytes_of("LEAPP")).value();
+  EXPECT_EQ(md5_of(bytes_of("LEAPP")).value(), both.md5);
+  EXPECT_EQ(sha256_of(bytes_of("LEAPP")).value(), both.sha256);
+}
+
 TEST(Digest, FileEqualsBytesAcrossPieces) {
   const fs::path path = fs::temp_directory_path() / ("leapp_hash_test." + std::to_string(::getpid()));
   std::string content((std::size_t{3} << 20) + 17, '\0');
   for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 31 + (i >> 8));
   std::ofstream(path, std::ios::binary) << content;
-  EXPECT_EQ(digest_file(path).value(), digest_bytes(bytes_of(content)).value());
+  EXPECT_EQ(sha256_of_file(path).value(), digest_bytes(bytes_of(content)).value().sha256);
   fs::remove(path);
 }
 
 TEST(Digest, UnreadableFilesAreIoErrorsWithTheirPath) {
   for (const char* path : {"/nonexistent/model.pt", "/proc"}) {
-    const auto result = digest_file(path);
+    const auto result = sha256_of_file(path);
     ASSERT_FALSE(result.ok()) << path;
     EXPECT_EQ(result.status().code(), StatusCode::kIo);
     EXPECT_NE(result.status().message().find(path), std::string::npos) << result.status().message();

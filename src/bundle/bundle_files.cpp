@@ -105,16 +105,20 @@ Result<ModelFile> read_model(const fs::path& folder, const Model& model, const F
   }
   file.path = std::move(path).value();
   LEAPP_ASSIGN_OR_RETURN(file.bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
-  if (!options.verify_checksums || (!parameters.md5sum && !parameters.sha256sum)) return file;
-  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(file.bytes));
+  if (!options.verify_checksums) return file;
   if (parameters.sha256sum) {
-    LEAPP_RETURN_IF_ERROR(
-        check_digest(model, {"sha256sum", *parameters.sha256sum, *parameters.model_path}, digests.sha256));
+    LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of(file.bytes));
+    LEAPP_RETURN_IF_ERROR(check_digest(model, {"sha256sum", *parameters.sha256sum, *parameters.model_path}, sha256));
   }
-  if (parameters.md5sum) {
-    LEAPP_RETURN_IF_ERROR(check_digest(model, {"md5sum", *parameters.md5sum, *parameters.model_path}, digests.md5));
-  }
+  if (options.md5_too || !parameters.sha256sum) LEAPP_RETURN_IF_ERROR(check_md5(model, file.bytes));
   return file;
+}
+
+Status check_md5(const Model& model, std::span<const std::byte> bytes) {
+  const ModelParameters& parameters = model.parameters;
+  if (!parameters.md5sum) return {};
+  LEAPP_ASSIGN_OR_RETURN(const std::string md5, md5_of(bytes));
+  return check_digest(model, {"md5sum", *parameters.md5sum, parameters.model_path.value_or(model.name)}, md5);
 }
 
 YamlMap external_data_entry(const std::string& file, const std::string& sha256) {
@@ -135,8 +139,8 @@ Status check_external_data(const Model& model, const std::string& name, const fs
   if (text == nullptr) {
     return data_loss(fmt::format("models.{}.parameters.{}: expected the SHA-256 of the file", model.name, place));
   }
-  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_file(file));
-  return check_digest(model, {place, *text, name}, digests.sha256);
+  LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of_file(file));
+  return check_digest(model, {place, *text, name}, sha256);
 }
 
 }  // namespace leapp::bundle

@@ -102,8 +102,14 @@ TEST_F(BundleFiles, ChecksumsAreCompared) {
     EXPECT_EQ(bad.status().code(), StatusCode::kDataLoss);
     EXPECT_NE(bad.status().message().find("found " + good + " in ./model.onnx"), std::string::npos);
     EXPECT_TRUE(read_model(folder_, one, {.verify_checksums = false}).ok());
+    const bool md5 = sum == &one.parameters.md5sum;
+    EXPECT_EQ(read_model(folder_, one, {.md5_too = false}).ok(), md5);
+    EXPECT_EQ(check_md5(one, std::as_bytes(std::span(text))).ok(), !md5);
     *sum = good;
   }
+  one.parameters.sha256sum.reset();
+  one.parameters.md5sum->back() ^= 1;
+  EXPECT_FALSE(read_model(folder_, one, {.md5_too = false}).ok()) << "the only one there is";
   one.parameters.model_path.reset();
   EXPECT_EQ(read_model(folder_, one).status().message(), "models.m: the node has no model, so the pipeline cannot run");
 }

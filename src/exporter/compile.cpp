@@ -142,8 +142,8 @@ Status write_external_data(const onnx::Pieces& data, bundle::StagedFolder& folde
   std::vector<std::span<const std::byte>> pieces;
   for (const onnx::Bytes& piece : data.pieces()) pieces.push_back(piece.view);
   LEAPP_RETURN_IF_ERROR(folder.write(name, pieces));
-  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_file(folder.path(name)));
-  parameters.extra = bundle::external_data_entry(name, digests.sha256);
+  LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of_file(folder.path(name)));
+  parameters.extra = bundle::external_data_entry(name, sha256);
   return {};
 }
 

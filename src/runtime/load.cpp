@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -56,7 +58,8 @@ class PipelineAccess::Loader {
       : yaml_(std::move(yaml)),
         fuse_(options.fuse),
         all_outputs_(options.all_outputs),
-        options_{options.allow_outside, options.verify_checksums},
+        options_{
+            .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
         open_(std::move(open)) {}
 
   Status read() {
@@ -91,6 +94,8 @@ class PipelineAccess::Loader {
   [[nodiscard]] Status may_fuse() const;
   Result<std::unique_ptr<Impl>> make(const bundle::BundleSpec& runs, const bundle::Wiring& wiring) const;
   Result<const bundle::ModelFile*> file(std::size_t node);
+  void compare_md5(const bundle::Model& model, const std::shared_ptr<const bundle::ModelFile>& file);
+  Status wait_for_md5();
   Result<bool> check_external_data(const bundle::Model& model, const bundle::ModelFile& file) const;
   Result<std::unique_ptr<engine::Model>> load_model(std::size_t node, Impl& impl);
   Result<engine::Engine*> engine(const std::string& backend, Impl& impl) const;
@@ -102,14 +107,37 @@ class PipelineAccess::Loader {
   EngineOpener open_;
   bundle::BundleSpec spec_;
   bundle::Wiring wiring_;
-  std::vector<std::optional<bundle::ModelFile>> files_;  ///< what was read and is not yet loaded
+  std::vector<std::shared_ptr<const bundle::ModelFile>> files_;  ///< what was read and is not yet loaded
+  std::vector<std::future<Status>> md5_;                         ///< of models that have been read
 };
 
 Result<const bundle::ModelFile*> PipelineAccess::Loader::file(std::size_t node) {
   if (!files_[node]) {
-    LEAPP_ASSIGN_OR_RETURN(files_[node], bundle::read_model(yaml_.parent_path(), spec_.models[node], options_));
+    const bundle::Model& model = spec_.models[node];
+    LEAPP_ASSIGN_OR_RETURN(bundle::ModelFile read, bundle::read_model(yaml_.parent_path(), model, options_));
+    files_[node] = std::make_shared<const bundle::ModelFile>(std::move(read));
+    compare_md5(model, files_[node]);
   }
-  return &*files_[node];
+  return files_[node].get();
+}
+
+// The SHA-256 says that the bytes are the right ones before anybody parses them. The MD5, for which one would wait a
+// third of the time that loading takes, can only say that the YAML contradicts itself: it is compared meanwhile.
+void PipelineAccess::Loader::compare_md5(const bundle::Model& model,
+                                         const std::shared_ptr<const bundle::ModelFile>& file) {
+  if (!options_.verify_checksums || !model.parameters.sha256sum || !model.parameters.md5sum) return;
+  // By default a task that gets no thread of its own runs when it is waited for.
+  md5_.push_back(std::async([model, file] { return bundle::check_md5(model, file->bytes); }));
+}
+
+Status PipelineAccess::Loader::wait_for_md5() {
+  Status found;
+  for (std::future<Status>& sum : md5_) {
+    const Status status = sum.get();
+    if (found.ok()) found = status;
+  }
+  md5_.clear();
+  return found;
 }
 
 // Weights beside an ONNX model are read by the engine itself: look first where it would look. True: there are some.
@@ -176,6 +204,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::separate() {
     if (!model.ok()) return at(model.status());
     impl.value()->nodes.push_back({std::move(model).value(), {}});
   }
+  LEAPP_RETURN_IF_ERROR(at(wait_for_md5()));
   return impl;
 }
 
@@ -200,7 +229,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
   }
   LEAPP_ASSIGN_OR_RETURN(const std::string bytes, fuse_models(request));
   // ONNX Runtime is about to make copies of its own.
-  files_.assign(files_.size(), std::nullopt);
+  files_.assign(files_.size(), nullptr);
   FusedPipeline fused = fuse_wiring(spec_, wiring_, whole_name);
   bundle::BundleSpec runs;
   runs.models.push_back(std::move(fused.model));
@@ -208,6 +237,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
   LEAPP_ASSIGN_OR_RETURN(engine::Engine * engine, this->engine("onnx", *impl));
   LEAPP_ASSIGN_OR_RETURN(
       auto model, engine->load({.name = "the fused model", .path = yaml_, .bytes = std::as_bytes(std::span(bytes))}));
+  LEAPP_RETURN_IF_ERROR(wait_for_md5());
   impl->nodes.push_back({std::move(model), {}});
   return impl;
 }

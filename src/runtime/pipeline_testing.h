@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "bundle/safetensors.h"
 #include "bundle/writer.h"
+#include "leapp/bundle/reader.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/runtime/options.h"
 
@@ -56,7 +57,7 @@ class TestBundle {
                      std::vector<bundle::Port> outputs) {
     const fs::path file = fs::path(LEAPP_TEST_BUNDLES) / "models" / (model + ".onnx");
     fs::copy_file(file, folder() / (node + ".onnx"), fs::copy_options::overwrite_existing);
-    const Digests digests = digest_file(file).value();
+    const Digests digests = digest_bytes(bundle::read_file(file, 1 << 30).value()).value();
     bundle::Model entry{.name = node, .inputs = std::move(inputs), .outputs = std::move(outputs), .parameters = {}};
     entry.parameters = {
         .backend = "onnx", .model_path = node + ".onnx", .md5sum = digests.md5, .sha256sum = digests.sha256};

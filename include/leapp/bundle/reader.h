@@ -33,6 +33,8 @@ struct FileOptions {
   /// Files of the bundle may be anywhere, not only in its folder.
   bool allow_outside = false;
   bool verify_checksums = true;
+  /// Compare `md5sum` even where there is a `sha256sum`, which says the same in half the time.
+  bool md5_too = true;
 };
 
 /// The file that `name` in the bundle in `folder` means, without symlinks. kIo when it is no regular file,
@@ -50,6 +52,9 @@ struct ModelFile {
 /// kInvalidArgument when the node has no model.
 LEAPP_API Result<ModelFile> read_model(const std::filesystem::path& folder, const Model& model,
                                        const FileOptions& options = {});
+
+/// kDataLoss when the bytes are not those of the model's `md5sum`; ok when it has none.
+LEAPP_API Status check_md5(const Model& model, std::span<const std::byte> bytes);
 
 /// The key under a model's parameters that has the SHA-256 of each file beside it, by the name that the model calls it.
 inline constexpr std::string_view kExternalData = "external_data";

@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "engine/float_mode.h"
 #include "engine/plugin.h"
+#include "engine/torch/specialise.h"
 #include "leapp/base/export.h"
 #include "torch_types/tensors.h"
 
@@ -99,6 +100,7 @@ class TorchModel final : public Model {
       bound.outputs.push_back(over(buffer));
       bound.names.push_back(buffer.name);
     }
+    if (bound_.empty()) specialise(bound.inputs);
     bound_.push_back(std::move(bound));
     // The executor watches the first runs and compiles what it has seen.
     for (int i = 0; i < kWarmUps; ++i) {
@@ -134,6 +136,16 @@ class TorchModel final : public Model {
     std::vector<at::Tensor> outputs;    ///< over the caller's memory
     std::vector<std::string> names;
   };
+
+  void specialise(const std::vector<at::Tensor>& inputs) {
+    try {
+      const c10::InferenceMode inference;
+      module_ = specialised(module_, inputs);
+      forward_ = module_.get_method("forward");
+    } catch (const std::exception&) {
+      // It runs as it is, only slower.
+    }
+  }
 
   bool fail(std::string message) noexcept {
     error_ = std::move(message);
@@ -192,6 +204,8 @@ class TorchEngine final : public Engine {
 
   Result<std::unique_ptr<Model>> load(const ModelSource& source) override {
     try {
+      // Its weights are then no tensors that autograd could ask for: a view of one (linear makes one) costs half.
+      const c10::InferenceMode inference;
       ByteSource bytes(source.bytes);
       std::istream stream(&bytes);
       torch::jit::Module module =
