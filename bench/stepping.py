@@ -80,7 +80,7 @@ def policy(yaml: str, kind: str = "torch") -> dict[str, list[float]]:
 def load(yaml: str) -> dict[str, float]:
     """The first in the process, and the best of the next."""
     times = []
-    for _ in range(20):
+    for _ in range(50):
         start = time.perf_counter()
         manager_of(yaml)
         times.append((time.perf_counter() - start) * 1e3)

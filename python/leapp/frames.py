@@ -4,20 +4,24 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-_NOT_THE_USERS = ("leapp", "torch")
+
+@functools.cache
+def _is_the_users(module: str) -> bool:
+    return module.partition(".")[0] not in ("leapp", "torch")
 
 
 def user_frames() -> Iterator[FrameType]:
     """Innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_USERS:
+        if _is_the_users(frame.f_globals.get("__name__", "")):
             yield frame
         frame = frame.f_back
 

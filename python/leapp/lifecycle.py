@@ -58,13 +58,14 @@ def start(
 
     import torch
 
-    from leapp import front_end, patches
+    from leapp import front_end, patches, plain_values
 
     patches.check_patches(patching or [])
     options.torch_version = torch.__version__
     capture.start(name, options)  # on failure a session that is active goes on, with its patches
     front_end.remove()
     front_end.install(patch=global_patching, patching=patching)
+    plain_values.prepare()
 
 
 def stop() -> None:
