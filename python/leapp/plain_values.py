@@ -23,7 +23,6 @@ from leapp.plain_forms import OPAQUE, SIMPLE, plain
 from leapp.surroundings import Names, Space, Surroundings, frame_space, program_frames, set_at
 
 _FRAMES_SEARCHED = 10  # when the session starts
-_FRAMES_READ = 2  # when a node opens: those that go on while it runs
 _MAX_NAMED = 4
 
 
@@ -84,33 +83,32 @@ class _Call:
         plain_forms.note_inputs(inputs)
         self.line = ""
         self.found: dict[str, _Change] = {}
-        self._scopes: list[tuple[int, CodeType, int, _Seen]] = []
+        self._opener: tuple[int, CodeType, int, _Seen] | None = None  # the function that opens the node
         owner = None
         if function is not None:
             around.add_function(function)
             around.add_values(arguments)
             owner = arguments[0] if arguments else None
-        for frame in program_frames(_FRAMES_READ):
+        for frame in program_frames(1):
             names = variables(frame)
             around.add_scope(frame, names)
             code, line = frame.f_code, frame.f_lineno
-            if not self._scopes:  # what the call returns is put there
-                self.line = f"{code.co_filename}:{line}"
-                owner = owner if owner is not None or not code.co_argcount else names.get(code.co_varnames[0])
-                for name in set_at(frame):
-                    names.pop(name, None)
-            self._scopes.append((id(frame), code, line, _Seen(names)))
+            owner = owner if owner is not None or not code.co_argcount else names.get(code.co_varnames[0])
+            for name in set_at(frame):  # what the call returns is put there
+                names.pop(name, None)
+            self.line = f"{code.co_filename}:{line}"
+            self._opener = (id(frame), code, line, _Seen(names))
         self._seen = [(space, _Seen(space.values())) for space in around.spaces]
         own = around.of(owner) if owner is not None else None
         self._own = [pair for pair in self._seen if pair[0] is own]
 
     def close(self) -> None:
-        for frame in program_frames(_FRAMES_READ):
-            for key, code, line, seen in self._scopes:
-                if key == id(frame) and code is frame.f_code:
-                    self._note([(frame_space(frame, line), seen)])
+        for frame in program_frames(1):
+            key, code, line, seen = self._opener or (0, None, 0, None)
+            if seen and key == id(frame) and code is frame.f_code:
+                self._note([(frame_space(frame, line), seen)])
         self._note(self._seen)
-        self._scopes, self._seen = [], []
+        self._opener, self._seen = None, []
 
     def end(self) -> None:
         self._note(self._own)

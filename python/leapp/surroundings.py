@@ -108,7 +108,7 @@ class Surroundings:
         return space.values()
 
     def _add_fixed(self, owner: Any, space: Space) -> Iterable[Any]:
-        """Of the many names of a module or a class only those of values that can be compared are read from now on."""
+        """Of the many names of a module, a class or a closure only those of values that can be compared are read."""
         everything = {name: value for name, value in space.values().items() if not name.startswith("__")}
         watched = [name for name, value in everything.items() if plain(value) is not OPAQUE]
         values = space.values
@@ -135,9 +135,7 @@ class Surroundings:
         if kind is MethodType:
             return lambda method: [*self._enter(method.__self__), *self._enter(method.__func__)]
         if kind is FunctionType:
-            return lambda function: (
-                self._add(function, _closure_space(function)).values() if function.__closure__ else ()
-            )
+            return lambda function: self._add_fixed(function, _closure_space(function)) if function.__closure__ else ()
         if issubclass(kind, type):
             return lambda inner: () if _is_tool(inner) else self._add_fixed(inner, _class_space(inner))
         if _is_layer(kind):

@@ -32,6 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
     leapp.compile_graph.__defaults__ = (False, *defaults[1:])
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_properties.py")
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not session.config.getoption("--write-operators"):
         return
