@@ -28,6 +28,8 @@ _HOLDERS_IN_THE_LIBRARY = ("types",)  # types.SimpleNamespace
 _TOOLS = frozenset({"leapp", "numpy", "nanobind", "torch"})
 _TEST_TOOLS = frozenset({"_pytest", "coverage", "execnet", "hypothesis", "pluggy", "pytest", "xdist"})
 
+_GONE = object()
+
 
 @dataclass
 class Space:
@@ -109,10 +111,10 @@ class Surroundings:
 
     def _add_fixed(self, owner: Any, space: Space) -> Iterable[Any]:
         """Of the many names of a module, a class or a closure only those of values that can be compared are read."""
-        everything = {name: value for name, value in space.values().items() if not name.startswith("__")}
+        everything = {name: value for name, value in _items(space.values()) if not name.startswith("__")}
         watched = [name for name, value in everything.items() if plain(value) is not OPAQUE]
         values = space.values
-        space.values = lambda: {name: now[name] for now in (values(),) for name in watched if name in now}
+        space.values = lambda: {name: value for name in watched if (value := values().get(name, _GONE)) is not _GONE}
         self._known[id(owner)] = (_reference(owner), space)
         if watched:
             self._add(owner, space)
@@ -155,7 +157,7 @@ class Surroundings:
     def _enter_layer(self, layer: Any) -> Iterable[Any]:
         """A module of torch's own: nothing in it but other modules."""
         self._known[id(layer)] = (_reference(layer), None)
-        return [inner for part in members(layer).get("_modules", {}).values() for inner in self._enter(part)]
+        return [inner for part in list(members(layer).get("_modules", {}).values()) for inner in self._enter(part)]
 
 
 def program_frames(most: int) -> list[FrameType]:
@@ -197,6 +199,11 @@ def _find_set_at(code: CodeType, at: int) -> frozenset[str]:
     return frozenset(names)
 
 
+def _items(names: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """All at once: another thread may be adding to them."""
+    return list(names.items())
+
+
 def _no_entrance(value: Any) -> Iterable[Any]:
     return ()
 
@@ -222,7 +229,7 @@ def _object_space(owner: Any) -> Space:
 
     def values() -> Names:
         here = refer()
-        names = {name: value for name, value in members(here).items() if name not in ignored}
+        names = {name: value for name, value in _items(members(here)) if name not in ignored}
         for name, member in slots:
             try:
                 names[name] = member.__get__(here)

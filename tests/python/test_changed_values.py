@@ -8,6 +8,8 @@ import collections
 import enum
 import itertools
 import random
+import sys
+import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -417,3 +419,35 @@ def test_locals_that_the_program_keeps_stay_whole(tmp_path: Path) -> None:
     leapp.stop()
     assert mine["gain"] == gain
     assert mine["tmp_path"] == tmp_path
+
+
+def test_other_threads_may_add_attributes_meanwhile(tmp_path: Path) -> None:
+    shared = Robot()
+    running = threading.Event()
+    done = threading.Event()
+
+    def add() -> None:
+        for i in itertools.count():
+            setattr(shared, f"a{i % 5000}", torch.zeros(1))
+            if i % 5000 == 4999:
+                vars(shared).clear()
+                running.set()
+            if done.is_set():
+                return
+
+    thread = threading.Thread(target=add)
+    leapp.start("loop", save_path=str(tmp_path))
+    thread.start()
+    running.wait()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for i in range(50):
+            obs = annotate.input_tensors(f"n{i}", {"obs": torch.ones(3)})
+            annotate.output_tensors(f"n{i}", {"action": obs * 2}, export_with="jit")
+    finally:
+        sys.setswitchinterval(interval)
+        done.set()
+        thread.join()
+    leapp.stop()
+    assert type(shared) is Robot
