@@ -10,17 +10,21 @@ session starts, so that the first pass only reads what is in them.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from types import CodeType
-from typing import Any
+from types import CodeType, SimpleNamespace
+from typing import Any, ParamSpec
 
 from leapp import plain_forms
 from leapp._native import capture
 from leapp.frames import variables
 from leapp.plain_forms import OPAQUE, SIMPLE, plain
 from leapp.surroundings import Names, Space, Surroundings, frame_space, program_frames, set_at
+
+P = ParamSpec("P")
 
 _FRAMES_SEARCHED = 10  # when the session starts
 _MAX_NAMED = 4
@@ -130,6 +134,28 @@ _calls: dict[str, _Call] = {}
 _around: list[Surroundings] = []
 
 
+def _aside(look: Callable[P, None]) -> Callable[P, None]:
+    """A program that cannot be looked at is no reason to stop it."""
+
+    @functools.wraps(look)
+    def looked(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            look(*args, **kwargs)
+        except Exception as error:
+            sys.unraisablehook(
+                SimpleNamespace(
+                    exc_type=type(error),
+                    exc_value=error,
+                    exc_traceback=error.__traceback__,
+                    err_msg="looking for Python values that change",
+                    object=look,
+                )
+            )
+
+    return looked
+
+
+@_aside
 def prepare() -> None:
     """When a session starts: look at what there is."""
     forget()
@@ -139,12 +165,14 @@ def prepare() -> None:
     _around.append(around)
 
 
+@_aside
 def begin(node: str, inputs: Any, function: Callable[..., Any] | None = None, arguments: tuple[Any, ...] = ()) -> None:
     """Before a node opens with these inputs; where it is a function, with that and its arguments."""
     if _around and isinstance(node, str) and node not in _calls:
         _calls[node] = _Call(_around[0], function, arguments, inputs)
 
 
+@_aside
 def end(node: str) -> None:
     """After a node has closed. Only its first call counts."""
     if node in _calls:
@@ -156,6 +184,7 @@ def abandon(node: str) -> None:
     _calls.pop(node, None)
 
 
+@_aside
 def report() -> None:
     """Before the session ends."""
     changes = []

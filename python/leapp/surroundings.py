@@ -80,8 +80,8 @@ class Surroundings:
                 return
 
     def add_function(self, function: Callable[..., Any] | None) -> None:
-        inner = getattr(function, "__wrapped__", function)
-        if isinstance(inner, FunctionType):
+        inner = _unwrapped(function)
+        if inner is not None:
             self.add_values([inner])
             if id(inner.__globals__) not in self._known:
                 self._add_globals(inner.__globals__)
@@ -229,6 +229,8 @@ def _object_space(owner: Any) -> Space:
 
     def values() -> Names:
         here = refer()
+        if here is None:
+            return {}
         names = {name: value for name, value in _items(members(here)) if name not in ignored}
         for name, member in slots:
             try:
@@ -269,7 +271,9 @@ def _closure_space(function: FunctionType) -> Space:
 
 
 def _is_layer(kind: type) -> bool:
-    return kind.__module__.startswith("torch.nn.") and issubclass(kind, sys.modules["torch"].nn.Module)
+    module = getattr(kind, "__module__", None)
+    own = isinstance(module, str) and module.startswith("torch.nn.")
+    return own and issubclass(kind, sys.modules["torch"].nn.Module)
 
 
 @functools.cache
@@ -287,8 +291,8 @@ def _is_tool(kind: type) -> bool:
 
 
 @functools.cache
-def _is_tools(module: str | None) -> bool:
-    package = (module or "").partition(".")[0]
+def _is_tools(module: object) -> bool:
+    package = module.partition(".")[0] if isinstance(module, str) else ""
     return package in _TOOLS or package in _TEST_TOOLS or package in sys.stdlib_module_names
 
 
@@ -300,15 +304,25 @@ def _codes_of_class(kind: type | None) -> Iterator[CodeType]:
 
 def _codes_in_module(names: Mapping[str, Any], *first: CodeType) -> Iterator[CodeType]:
     yield from first
-    yield from _codes(value for value in list(names.values()) if getattr(value, "__globals__", None) is names)
+    functions = [value for value in list(names.values()) if type(value) is FunctionType]
+    yield from _codes(function for function in functions if function.__globals__ is names)
 
 
 def _codes(values: Iterable[Any]) -> Iterator[CodeType]:
-    for value in values:
-        function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-        function = getattr(function, "__wrapped__", function)
-        if isinstance(function, FunctionType) and function.__name__ != "__init__":
-            yield from _nested(function.__code__)
+    for value in list(values):
+        function: Any = value.fget if type(value) is property else value
+        if type(function) in (staticmethod, classmethod):
+            function = function.__func__
+        inner = _unwrapped(function)
+        if inner is not None and inner.__name__ != "__init__":
+            yield from _nested(inner.__code__)
+
+
+def _unwrapped(function: Any) -> FunctionType | None:
+    """Below decorators. Other callables may run code when they are asked for an attribute."""
+    while type(function) is FunctionType and "__wrapped__" in vars(function):
+        function = vars(function)["__wrapped__"]
+    return function if type(function) is FunctionType else None
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:

@@ -22,7 +22,7 @@ import leapp
 import numpy as np
 import pytest
 import torch
-from leapp import annotate
+from leapp import annotate, plain_values
 
 Step = Callable[[torch.Tensor], torch.Tensor]
 HERE = Path(__file__).name
@@ -372,6 +372,11 @@ def test_a_call_that_failed_does_not_count(tmp_path: Path) -> None:
     assert changed(tmp_path / "loop") == []
 
 
+class Touching:
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"asked for {name}")
+
+
 def test_nothing_of_the_program_runs(tmp_path: Path) -> None:
     class Touchy:
         def __init__(self) -> None:
@@ -384,6 +389,7 @@ def test_nothing_of_the_program_runs(tmp_path: Path) -> None:
             raise AssertionError("compared")
 
         __hash__ = object.__hash__
+        inner = Touching()
 
     touchy = Touchy()
     leapp.start("loop", save_path=str(tmp_path))
@@ -451,3 +457,12 @@ def test_other_threads_may_add_attributes_meanwhile(tmp_path: Path) -> None:
         thread.join()
     leapp.stop()
     assert type(shared) is Robot
+
+
+def test_a_program_that_cannot_be_looked_at_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    monkeypatch.setattr(plain_values, "variables", lambda frame: 1 / 0)
+    assert run(Robot().number, tmp_path) == []
+    assert {str(each.exc_value) for each in said} == {"division by zero"}
+    assert said[0].err_msg == "looking for Python values that change"
