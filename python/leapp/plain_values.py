@@ -162,6 +162,7 @@ def prepare() -> None:
     around = Surroundings()
     for frame in program_frames(_FRAMES_SEARCHED):
         around.add_scope(frame, variables(frame))
+    around.make_room()
     _around.append(around)
 
 

@@ -22,6 +22,7 @@ from leapp.plain_forms import MAPPINGS, MAX_ITEMS, OPAQUE, SIMPLE, is_container,
 Names = dict[str, Any]
 
 _MAX_SPACES = 3000
+_MAX_SPACES_AT_FIRST = 1500
 _MAX_DEPTH = 6
 
 _HOLDERS_IN_THE_LIBRARY = ("types",)  # types.SimpleNamespace
@@ -62,6 +63,7 @@ class Surroundings:
 
     def __init__(self) -> None:
         self.spaces: list[Space] = []
+        self._most = _MAX_SPACES_AT_FIRST
         self._known: dict[int, tuple[Callable[[], Any], Space | None]] = {}
         self._entrances: dict[type, Callable[[Any], Iterable[Any]]] = {}
         # Those that the functions of `random` and `numpy.random` draw from.
@@ -71,6 +73,10 @@ class Surroundings:
     def of(self, owner: Any) -> Space | None:
         refer, space = self._known.get(id(owner), (None, None))
         return space if refer and refer() is owner else None
+
+    def make_room(self) -> None:
+        """For what is at hand when nodes open, and was not or too far away before."""
+        self._most = _MAX_SPACES
 
     def add_values(self, values: Iterable[Any]) -> None:
         level = list(values)
@@ -103,7 +109,7 @@ class Surroundings:
         return known is not None and known[0]() is value
 
     def _add(self, owner: Any, space: Space) -> Names:
-        if len(self.spaces) >= _MAX_SPACES:
+        if len(self.spaces) >= self._most:
             return {}
         self._known[id(owner)] = (_reference(owner), space)
         self.spaces.append(space)

@@ -466,3 +466,15 @@ def test_a_program_that_cannot_be_looked_at_goes_on(tmp_path: Path, monkeypatch:
     assert run(Robot().number, tmp_path) == []
     assert {str(each.exc_value) for each in said} == {"division by zero"}
     assert said[0].err_msg == "looking for Python values that change"
+
+
+def test_a_crowd_elsewhere_does_not_hide_the_nodes_own_object(tmp_path: Path) -> None:
+    crowd = [[types.SimpleNamespace(number=i) for i in range(1000)] for _ in range(5)]
+    held = Held()
+    leapp.start("loop", save_path=str(tmp_path))
+    held.policies[0].step(torch.ones(3))
+    leapp.stop()
+    leapp.compile_graph(visualize=False)
+    (warning,) = changed(tmp_path / "loop")
+    assert "Annotated.offset (was 0.0, is 0.25)" in warning
+    assert len(crowd) == 5
