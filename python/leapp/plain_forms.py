@@ -74,7 +74,7 @@ def _form(kind: type) -> Callable[[Any], Any]:
     if kind in SIMPLE or issubclass(kind, enum.Enum):
         return lambda value: (kind, value)
     if kind in MAPPINGS:
-        return lambda value: _plain_items([*value.keys(), *value.values()])
+        return lambda value: _plain_items(list(itertools.chain.from_iterable(dict(value).items())))
     if kind in SEQUENCES or issubclass(kind, tuple):
         return _plain_items
     if issubclass(kind, np.generic):

@@ -151,7 +151,7 @@ class Surroundings:
         return _no_entrance if _is_tool(kind) else self._enter_object
 
     def _enter_container(self, value: Any, depth: int = 3) -> Iterator[Any]:
-        for item in list(value.values() if type(value) in MAPPINGS else value)[:MAX_ITEMS]:
+        for item in list(dict(value).values() if type(value) in MAPPINGS else value)[:MAX_ITEMS]:
             if not is_container(type(item)):
                 yield from self._enter(item)
             elif depth > 0:
@@ -163,7 +163,7 @@ class Surroundings:
     def _enter_layer(self, layer: Any) -> Iterable[Any]:
         """A module of torch's own: nothing in it but other modules."""
         self._known[id(layer)] = (_reference(layer), None)
-        return [inner for part in list(members(layer).get("_modules", {}).values()) for inner in self._enter(part)]
+        return [inner for _, part in _items(members(layer).get("_modules", {})) for inner in self._enter(part)]
 
 
 def program_frames(most: int) -> list[FrameType]:
@@ -205,9 +205,9 @@ def _find_set_at(code: CodeType, at: int) -> frozenset[str]:
     return frozenset(names)
 
 
-def _items(names: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """All at once: another thread may be adding to them."""
-    return list(names.items())
+def _items(names: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Of a copy, which is made at once, unlike a list of them: another thread may be adding."""
+    return dict(names).items()
 
 
 def _no_entrance(value: Any) -> Iterable[Any]:
