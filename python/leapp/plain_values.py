@@ -85,6 +85,7 @@ class _Call:
         self, around: Surroundings, function: Callable[..., Any] | None, arguments: tuple[Any, ...], inputs: Any
     ) -> None:
         plain_forms.note_inputs(inputs)
+        self.open = True
         self.line = ""
         self.found: dict[str, _Change] = {}
         self._opener: tuple[int, CodeType, int, _Seen] | None = None  # the function that opens the node
@@ -112,7 +113,7 @@ class _Call:
             if seen and key == id(frame) and code is frame.f_code:
                 self._note([(frame_space(frame, line), seen)])
         self._note(self._seen)
-        self._opener, self._seen = None, []
+        self.open, self._opener, self._seen = False, None, []
 
     def end(self) -> None:
         self._note(self._own)
@@ -124,7 +125,7 @@ class _Call:
                 self.found.setdefault(change.name, change)
 
     def _line_elsewhere(self, space: Space, change: _Change) -> str:
-        """A class of other functions sets it."""
+        """A function of another class sets it."""
         name = change.name.removeprefix(space.prefix)
         others = (other for other, _ in self._seen if other.prefix and space.prefix)
         return next((line for other in others if (line := other.line_of(name))), "")
@@ -176,13 +177,14 @@ def begin(node: str, inputs: Any, function: Callable[..., Any] | None = None, ar
 @_aside
 def end(node: str) -> None:
     """After a node has closed. Only its first call counts."""
-    if node in _calls:
+    if node in _calls and _calls[node].open:
         _calls[node].close()
 
 
 def abandon(node: str) -> None:
     """After a call that will not be finished: the next is the first, unless there was one."""
-    _calls.pop(node, None)
+    if node in _calls and _calls[node].open:
+        del _calls[node]
 
 
 @_aside

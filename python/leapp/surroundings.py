@@ -119,11 +119,11 @@ class Surroundings:
         """Of the many names of a module, a class or a closure only those of values that can be compared are read."""
         everything = {name: value for name, value in _items(space.values()) if not name.startswith("__")}
         watched = [name for name, value in everything.items() if plain(value) is not OPAQUE]
-        values = space.values
-        space.values = lambda: {name: value for name in watched if (value := values().get(name, _GONE)) is not _GONE}
-        self._known[id(owner)] = (_reference(owner), space)
         if watched:
+            space.values = functools.partial(_some_of, space.values, watched)
             self._add(owner, space)
+        else:
+            self._known[id(owner)] = (_reference(owner), None)
         return everything.values()
 
     def _enter(self, value: Any) -> Iterable[Any]:
@@ -183,13 +183,17 @@ def frame_space(frame: FrameType, begun: int) -> Space:
     return Space("", functools.partial(variables, frame), lambda: reversed(list(_nested(code))), begun=(code, begun))
 
 
-_set_at: dict[tuple[int, int], tuple[CodeType, frozenset[str]]] = {}  # with the code, so that no other gets its id
+# With the code, so that no other gets its id. (To hash a code object, as a cache would, takes as long as the search.)
+_set_at: dict[tuple[int, int], tuple[CodeType, frozenset[str]]] = {}
+_MAX_STATEMENTS = 1000
 
 
 def set_at(frame: FrameType) -> frozenset[str]:
     """Variables that the statement which is running sets."""
     key = (id(frame.f_code), frame.f_lineno)
     if key not in _set_at:
+        if len(_set_at) >= _MAX_STATEMENTS:
+            _set_at.clear()
         _set_at[key] = (frame.f_code, _find_set_at(frame.f_code, frame.f_lineno))
     return _set_at[key][1]
 
@@ -208,6 +212,11 @@ def _find_set_at(code: CodeType, at: int) -> frozenset[str]:
 def _items(names: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     """Of a copy, which is made at once, unlike a list of them: another thread may be adding."""
     return dict(names).items()
+
+
+def _some_of(values: Callable[[], Names], wanted: list[str]) -> Names:
+    now = values()
+    return {name: value for name in wanted if (value := now.get(name, _GONE)) is not _GONE}
 
 
 def _no_entrance(value: Any) -> Iterable[Any]:
