@@ -11,13 +11,16 @@ cxx_sources = $(shell find src include python/bindings examples bench tests -nam
 python_sources = $(wildcard python examples bench tests)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-asan test-tsan bench format lint lint-python lint-cxx tidy wheel-test clean
+.PHONY: help setup setup-peer build demo test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
 setup:  ## system packages, .venv, headers: whatever is missing
 	@scripts/stage setup scripts/setup
+
+setup-peer:
+	@scripts/stage setup scripts/setup --peer
 
 build: setup  ## the default preset, importable from .venv
 	@cmake --preset default --log-level=WARNING >/dev/null
@@ -27,9 +30,13 @@ build: setup  ## the default preset, importable from .venv
 demo: build  ## export an example from Python, run it from C++
 	@scripts/stage demo scripts/demo
 
-test: build lint-python  ## everything CI runs
+test: setup-peer build lint-python  ## everything CI runs
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
+
+test-long: setup-peer build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
+	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
+	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
 test-asan: setup  ## the C++ tests under AddressSanitizer and UBSan
 	@cmake --preset asan --log-level=WARNING >/dev/null
@@ -41,9 +48,7 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 	@scripts/stage build cmake --build --preset tsan
 	@scripts/stage "C++ tests, tsan" ctest --preset tsan
 
-bench:  ## figures, beside the peer's
-	@scripts/stage setup scripts/setup --peer
-	@$(MAKE) build
+bench: setup-peer build  ## figures, beside the peer's
 	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime
 	@scripts/stage bench .venv/bin/python bench/run.py
 

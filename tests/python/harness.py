@@ -8,6 +8,7 @@ import contextlib
 import importlib.util
 import inspect
 import io
+import os
 import random
 import re
 import tempfile
@@ -23,6 +24,7 @@ import yaml
 from leapp import annotate
 from torch.utils._pytree import tree_leaves
 
+LONG = bool(os.environ.get("LEAPP_LONG"))  # make test-long: everything, not a selection
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 Tensors = Sequence[torch.Tensor]

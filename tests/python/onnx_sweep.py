@@ -30,7 +30,7 @@ from onnx_models import OnnxExported, export, export_somehow
 from op_samples import Call, calls, invoke, op_id, operators
 
 SAMPLES = 10
-FEW_SAMPLES = 4  # of operators that are native by the table, in the tests
+FEW_SAMPLES = 3  # of operators that are native by the table, in the tests
 FALLBACK_SAMPLES = 1  # PyTorch's exporter takes seconds for each
 SEED = 42
 TABLE = Path(__file__).parent / "onnx_table.py"

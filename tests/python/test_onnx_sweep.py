@@ -8,6 +8,7 @@ from pathlib import Path
 
 import operator_table
 import pytest
+from harness import LONG
 from onnx_sweep import BY_ID, FEW_SAMPLES, SAMPLES, Verdict, find
 from onnx_table import FALLBACK, NOT_NATIVE
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what tor
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_operator(name: str, tmp_path: Path) -> None:
-    found = find(name, tmp_path, SAMPLES if name in NOT_NATIVE else FEW_SAMPLES)
+    found = find(name, tmp_path, SAMPLES if LONG or name in NOT_NATIVE else FEW_SAMPLES)
     assert found.verdict is not Verdict.WRONG, found.text
     expected = NOT_NATIVE.get(name, Verdict.NATIVE)
     assert found.verdict is expected, f"onnx_table.py says '{expected.value}': {found.verdict.value}: {found.text}"

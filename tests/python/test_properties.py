@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from leapp import annotate
 from torch import Tensor
 
-EXAMPLES = int(os.environ.get("LEAPP_PROGRAMS", "2000"))
+EXAMPLES = int(os.environ.get("LEAPP_PROGRAMS", "200"))  # the same ones each time; 2,000 in make test-long
 
 
 class Program:
@@ -422,6 +422,7 @@ def test_random_programs(folder: Path, capfd: pytest.CaptureFixture[str]) -> Non
         max_examples=EXAMPLES,
         deadline=None,
         database=None,
+        derandomize=True,
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )
