@@ -121,16 +121,16 @@ def mirror_leapp_tags(source: Any, target: T) -> T:
 
 
 def _before(node: str, tensors: Any) -> None:
-    from leapp import front_end, plain_values
+    from leapp import changed_attributes, front_end
 
     front_end.refresh()
-    plain_values.begin(node, tensors)
+    changed_attributes.begin(node, tensors)
 
 
 def _after(node: str) -> None:
-    from leapp import plain_values
+    from leapp import changed_attributes
 
-    plain_values.end(node)
+    changed_attributes.end(node)
 
 
 def _buffer_names(model: torch.nn.Module, wanted: Any) -> list[str]:

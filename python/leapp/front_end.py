@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from leapp import _capture, holders, plain_values
+from leapp import _capture, changed_attributes, holders
 from leapp import patches as function_patches
 
 _ESCAPES = ("tolist", "__array__")
@@ -61,7 +61,7 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
 def remove() -> None:
     """Undo everything install did. May be called at any time."""
     holders.forget()
-    plain_values.forget()
+    changed_attributes.forget()
     function_patches.remove_patches()
     while _eager_stance:
         _eager_stance.pop().__exit__(None, None, None)

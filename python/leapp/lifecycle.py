@@ -58,14 +58,14 @@ def start(
 
     import torch
 
-    from leapp import front_end, patches, plain_values
+    from leapp import changed_attributes, front_end, patches
 
     patches.check_patches(patching or [])
     options.torch_version = torch.__version__
     capture.start(name, options)  # on failure a session that is active goes on, with its patches
     front_end.remove()
     front_end.install(patch=global_patching, patching=patching)
-    plain_values.prepare()
+    changed_attributes.prepare()
 
 
 def stop() -> None:
@@ -74,9 +74,9 @@ def stop() -> None:
     >>> leapp.stop()
     """
     if capture.is_active():
-        from leapp import plain_values
+        from leapp import changed_attributes
 
-        plain_values.report()
+        changed_attributes.report()
     capture.stop()
     from leapp import front_end
 

@@ -104,27 +104,27 @@ class _Node:
                 f"node '{self._name}': the annotated function was called inside node '{nodes[-1]}', whose function is "
                 "still running; a node cannot contain another. Annotate only one of the two"
             )
-        plain_values = self._watch(bound)
+        changed_attributes = self._watch(bound)
         lending = self._open(bound)
         nodes.append(self._name)
         try:
             result = self._function(*bound.args, **bound.kwargs)
             lending.give_back()
             result = self._close(result)
-            plain_values.end(self._name)
+            changed_attributes.end(self._name)
             return result
         except BaseException:
             capture.abandon(self._name)
-            plain_values.abandon(self._name)
+            changed_attributes.abandon(self._name)
             raise
         finally:
             nodes.pop()
 
     def _watch(self, bound: inspect.BoundArguments) -> Any:
-        from leapp import plain_values  # needs torch
+        from leapp import changed_attributes  # needs torch
 
-        plain_values.begin(self._name, bound.args, self._function, bound.args)
-        return plain_values
+        changed_attributes.begin(self._name, bound.args, self._function, bound.args)
+        return changed_attributes
 
     def _open(self, bound: inspect.BoundArguments) -> Lending:
         """Announces the arguments that hold tensors, and puts what comes back in their places."""

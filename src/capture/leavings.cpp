@@ -175,16 +175,23 @@ class Reporter {
 
 void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
                            const std::vector<ChangedValues>& changes, Logger& log) {
+  std::string once;
   for (const auto& node : nodes) {
     if (node->calls != 1 || !node->options.export_with) continue;
+    once += (once.empty() ? "'" : ", '") + node->name + "'";
     for (const ChangedValues& change : changes) {
       if (change.node != node->name) continue;
-      log.warning(
-          fmt::format("{}: node '{}' has seen one call, and {} changed since it began. If the node's outputs depend on "
-                      "it, the model is wrong: what is no tensor is exported as it was. Run at least 2 passes before "
-                      "leapp.stop(), which shows whether they do, or keep it in a tensor",
-                      change.where, node->name, change.what));
+      log.warning(fmt::format(
+          "{}: node '{}' was called once, and {} changed since the call began. If the outputs depend on it, the model "
+          "is wrong: it keeps the value of the first call. Run at least 2 passes before leapp.stop(), which shows "
+          "whether they do, or keep it in a tensor",
+          change.where, node->name, change.what));
     }
+  }
+  if (!once.empty()) {
+    log.info(fmt::format("captured once: {}: state and branches that only a second call shows cannot be seen; run two "
+                         "passes to have them checked",
+                         once));
   }
 }
 

@@ -7,7 +7,7 @@
 // does: an attribute that one call sets and the next would read, a history of eight after three passes. The models are
 // then right for what was recorded, and wrong from the next step on. So: whatever a node made in its first call and
 // someone still has when the session ends may be state that nobody has seen at work. Numbers and flags outside torch
-// leave no tensor; a front end that can tell that they changed says so.
+// leave no tensor; a front end that can tell that some changed says so.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ struct ChangedValues {
   std::string what;   ///< their names
 };
 
-/// Warns about changed values of nodes that were called once: no second call could show whether they matter.
+/// Warns about changed values of nodes that were called once, as no second call could show whether they matter, and notes
+/// in the log which nodes these are.
 void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
                            const std::vector<ChangedValues>& changes, Logger& log);
 

@@ -68,7 +68,9 @@ EXPORTED = [
 
 @pytest.mark.parametrize(("number", "name"), EXPORTED)
 def test_write(number: int, name: str, tmp_path: Path) -> None:
-    assert not failures_of(name, tmp_path, slice(None) if LONG else slice(number % len(DESTINATIONS), None, len(DESTINATIONS)))
+    assert not failures_of(
+        name, tmp_path, slice(None) if LONG else slice(number % len(DESTINATIONS), None, len(DESTINATIONS))
+    )
 
 
 def main() -> None:
