@@ -271,6 +271,45 @@ def external(location: str) -> ModelProto:
     return made
 
 
+def broken_by_rewrites() -> dict[str, ModelProto]:
+    """Right models that ONNX Runtime 1.31.1 breaks, one for each of the rewrites that the engine leaves out."""
+    swap = helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0])
+    square = [port("x", [4, 4])], [port("y", [4, 4])]
+    numbers = np.arange(16, dtype=np.float32).reshape(4, 4) / 8
+    statistics = [constant(name, numbers[i] + 1) for i, name in enumerate(["scale", "shift", "mean", "variance"])]
+    product = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Transpose", ["p"], ["q"], perm=[1, 0])]
+    normal = helper.make_node("BatchNormalization", ["q", "scale", "shift", "mean", "variance"], ["y"])
+    pads = constant("pads", np.array([0, 0, 1, 1, 0, 0, 1, 1]))
+    pool = helper.make_node("MaxPool", ["p"], ["y"], kernel_shape=[2, 2], strides=[2, 2])
+    other = helper.make_node("Transpose", ["z"], ["u"], perm=[1, 0])
+    return {
+        "transpose_matmul": model(
+            [swap, helper.make_node("MatMul", ["t", "v"], ["y"])],
+            square[0],
+            [port("y", [4])],
+            [constant("v", numbers[1])],
+        ),
+        "matmul_batch_norm": model([*product, normal], *square, [constant("w", numbers), *statistics]),
+        "pad_max_pool": model(
+            [helper.make_node("Pad", ["x", "pads"], ["p"]), pool],
+            [port("x", [1, 1, 4, 4])],
+            [port("y", [1, 1, 3, 3])],
+            [pads],
+        ),
+        "divide_multiply": model(
+            [helper.make_node("Div", ["one", "x"], ["d"]), helper.make_node("Mul", ["d", "six"], ["y"])],
+            [port("x", [4], TensorProto.INT64)],
+            [port("y", [4], TensorProto.INT64)],
+            [constant("one", np.array(1)), constant("six", np.array(6))],
+        ),
+        "transpose_gemm": model(
+            [swap, other, helper.make_node("Gemm", ["t", "u"], ["y"])],
+            [port("x", [4, 4]), port("z", [4, 4])],
+            [port("y", [4, 4]), port("t", [4, 4])],
+        ),
+    }
+
+
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "models"
     folder.mkdir(exist_ok=True)
@@ -299,6 +338,7 @@ def main() -> None:
         "older": older(),
         "external": external("weights.data"),
         "external_outside": external("../weights.data"),
+        **broken_by_rewrites(),
     }
     for name, made in models.items():
         save(made, folder / f"{name}.onnx")

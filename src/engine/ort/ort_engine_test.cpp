@@ -237,6 +237,74 @@ TEST_F(OrtEngineTest, OptionsReachTheSession) {
   fs::remove_all(folder);
 }
 
+class RewriteTest : public OrtEngineTest {
+ protected:
+  // The first output, at each level, of a model that a rewrite of ONNX Runtime's breaks.
+  template <typename T>
+  void expect_the_same(const std::string& name, const Binding& binding, const std::vector<T>& expected) {
+    for (const Optimisation level :
+         {Optimisation::kOff, Optimisation::kBasic, Optimisation::kExtended, Optimisation::kAll}) {
+      options_.optimisation = level;
+      const auto model = load(name);
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      ASSERT_TRUE(model.value()->prepare(binding).ok());
+      const T* found = data<T>(binding.outputs[0].name);
+      EXPECT_EQ(std::vector<T>(found, found + expected.size()), expected) << name << " at level " << int(level);
+    }
+  }
+
+  Binding square() {
+    for (int i = 0; i < 16; ++i) data<float>("x")[i] = static_cast<float>(i);
+    return {{floats("x", {4, 4})}, {floats("y", {4, 4})}};
+  }
+};
+
+TEST_F(RewriteTest, ATransposedMatrixTimesAVectorIsNotTheMatrixTimesIt) {
+  Binding binding = square();
+  binding.outputs = {floats("y", {4})};
+  expect_the_same<float>("transpose_matmul", binding, {19, 21.75, 24.5, 27.25});
+}
+
+TEST_F(RewriteTest, ANormalisationBehindATransposeStaysBehindIt) {
+  for (int i = 0; i < 16; ++i) data<float>("x")[i] = i % 5 == 0 ? 1.F : 0.F;
+  const Binding binding{{floats("x", {4, 4})}, {floats("y", {4, 4})}};
+  options_.optimisation = Optimisation::kOff;
+  {
+    const auto model = load("matmul_batch_norm");
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    ASSERT_TRUE(model.value()->prepare(binding).ok());
+  }
+  const float* right = data<float>("y");
+  const std::vector<float> expected(right, right + 16);
+  for (const Optimisation level : {Optimisation::kBasic, Optimisation::kExtended, Optimisation::kAll}) {
+    options_.optimisation = level;
+    const auto model = load("matmul_batch_norm");
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    ASSERT_TRUE(model.value()->prepare(binding).ok());
+    for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(data<float>("y")[i], expected[i], 1e-5F);
+  }
+}
+
+TEST_F(RewriteTest, AMaximumSeesTheZerosOfAPad) {
+  for (int i = 0; i < 16; ++i) data<float>("x")[i] = static_cast<float>(-1 - i);
+  const Binding binding{{floats("x", {1, 1, 4, 4})}, {floats("y", {1, 1, 3, 3})}};
+  expect_the_same<float>("pad_max_pool", binding, {0, 0, 0, 0, -6, 0, 0, 0, 0});
+}
+
+TEST_F(RewriteTest, AnIntegerQuotientIsMultipliedAfterwards) {
+  for (int i = 0; i < 4; ++i) data<std::int64_t>("x")[i] = i + 1;
+  const Binding binding{{buffer("x", DType::kInt64, {4})}, {buffer("y", DType::kInt64, {4})}};
+  expect_the_same<std::int64_t>("divide_multiply", binding, {6, 0, 0, 0});
+}
+
+TEST_F(RewriteTest, ATransposeThatIsAnOutputIsNotDropped) {
+  Binding binding = square();
+  for (int i = 0; i < 16; ++i) data<float>("z")[i] = i % 5 == 0 ? 1.F : 0.F;
+  binding.inputs.push_back(floats("z", {4, 4}));
+  binding.outputs.push_back(floats("t", {4, 4}));
+  expect_the_same<float>("transpose_gemm", binding, {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15});
+}
+
 TEST_F(OrtEngineTest, CudaIsAnErrorWhereThereIsNone) {
   options_.provider = Provider::kCuda;
   const auto model = load("affine");

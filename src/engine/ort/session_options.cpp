@@ -11,6 +11,11 @@ namespace {
 
 constexpr const char* kCuda = "CUDAExecutionProvider";
 
+// Rewrites that change what right models compute: docs/design/onnx_runtime_rewrites.md says what each does. By the
+// names that ONNX Runtime has for them; it knows other levels, but the first of them has four of these five already.
+constexpr const char* kWrongRewrites =
+    "DivMulFusion;GemmTransposeFusion;MatMul_BatchNormalization_Fusion;MatmulTransposeFusion;Pad_Fusion";
+
 GraphOptimizationLevel level(Optimisation optimisation) {
   switch (optimisation) {
     case Optimisation::kOff:
@@ -57,6 +62,8 @@ Result<Owned<OrtSessionOptions>> make_session_options(const OrtApi& api, const O
   LEAPP_RETURN_IF_ORT_ERROR(
       api, api.SetSessionExecutionMode(raw, options.inter_op_threads > 1 ? ORT_PARALLEL : ORT_SEQUENTIAL));
   LEAPP_RETURN_IF_ORT_ERROR(api, api.SetSessionGraphOptimizationLevel(raw, level(options.optimisation)));
+  LEAPP_RETURN_IF_ORT_ERROR(
+      api, api.AddSessionConfigEntry(raw, "optimization.disable_specified_optimizers", kWrongRewrites));
   for (const char* key : {"session.intra_op.allow_spinning", "session.inter_op.allow_spinning"}) {
     LEAPP_RETURN_IF_ORT_ERROR(api, api.AddSessionConfigEntry(raw, key, "0"));
   }
