@@ -13,7 +13,7 @@ enum class Provider {
   kCuda,  ///< an error when it is not there
 };
 
-/// How far ONNX Runtime may rewrite a model before running it.
+/// How far ONNX Runtime may rewrite a model before running it. Rewrites known to break right models are never done.
 enum class Optimisation { kOff, kBasic, kExtended, kAll };
 
 /// How models are run. The defaults suit a control loop: one thread, the caller's, and nobody spins.
