@@ -19,6 +19,7 @@ from rewrite_operators import Array, Data, Fresh, Shape, Step, numbers, steps
 ort.set_default_logger_severity(4)
 
 Outcome: TypeAlias = tuple[Step, list[tuple[Shape, str]]]
+FEW_SHAPES = [(4,), (3, 4), (4, 3), (2, 3, 4), (2, 4, 3)]
 MOST_TYPES = 60  # walks meet no more: it takes a while to find the valid steps of a type
 known: set[tuple[Shape, str]] = set()
 
@@ -243,12 +244,12 @@ def _goes_on(at: tuple[Shape, str]) -> bool:
 def pairs(shape: Shape, dtype: str, opset: int, rng: random.Random, most: int, whole: bool) -> Iterator[Chain]:
     """Every operator behind every operator, each such pair in at most so many of its ways.
 
-    `whole`: of what rewrites move, join and drop, in every way.
+    `whole`: of what rewrites move, join and drop, in every way. Else only with one of FEW_SHAPES between them.
     """
     ways: dict[tuple[str, str], list[tuple[Step, Step, int]]] = {}
     for first, outputs in single_steps(shape, dtype, opset):
         for way, (middle, middle_dtype) in enumerate(outputs):
-            if not _goes_on((middle, middle_dtype)):
+            if not _goes_on((middle, middle_dtype)) or not (whole or middle in FEW_SHAPES):
                 continue
             for second, _ in single_steps(middle, middle_dtype, opset):
                 ways.setdefault((first.op, second.op), []).append((first, second, way))

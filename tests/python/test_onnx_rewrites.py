@@ -43,14 +43,15 @@ def test_models_that_rewrites_break_are_right_without_these(name: str, level: st
 
 
 def find(opset: int, dtype: str, most: int, whole: bool) -> list[Finding]:
-    """Pairs and walks over every rank; of levels only the highest, which does all that the others do."""
+    """Pairs, and walks when `whole`; of levels only the highest, which does all that the others do."""
     rng = random.Random(opset)
     findings: list[Finding] = []
-    for shape in [shape for shapes in SHAPES.values() for shape in (shapes if whole else rng.sample(shapes, 1))]:
+    for shape in [shape for shapes in SHAPES.values() for shape in shapes] if whole else [(3, 4), (2, 3, 4)]:
         chosen = list(pairs(shape, dtype, opset, rng, most, whole))
         if not whole:
-            chosen = rng.sample(chosen, min(len(chosen), 400))
-        chosen += walks(shape, dtype, opset, rng, 3000 if whole else 30)
+            chosen = rng.sample(chosen, 800)
+        else:
+            chosen += walks(shape, dtype, opset, rng, 3000)
         for batch in batches(chosen, BATCH):
             dynamic = rng.random() < 0.15
             findings += compare(run_valid(batch, opset, dynamic), opset, "all", dynamic, left_out())
@@ -66,6 +67,7 @@ def divides_by_zero(finding: Finding) -> bool:
     return any(word in finding.text for word in ("inf", "nan"))
 
 
+@pytest.mark.long
 def test_a_sample_of_operator_pairs_is_not_broken_by_rewrites() -> None:
     assert lines(find(18, "float32", 1, whole=False)) == ""
 
