@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +25,10 @@ _undo: list[Callable[[], None]] = []
 
 @dataclass(frozen=True)
 class FunctionPatch:
-    """Replace a function while capture is on. `module`: a module, a class, any object, or a module's dotted name.
+    """Replace a function where it is given live values. `module`: a module, a class, any object, or a dotted name.
+
+    From start to stop, a call that has a live tensor or array among its arguments (also inside lists, tuples and dicts)
+    goes to `replacement`; every other call goes to the function itself. Not in force with ``global_patching=False``.
 
     >>> leapp.start("walk", patching=[leapp.FunctionPatch("envs.noise", "sample", torch.zeros_like)])
     """
@@ -48,13 +53,57 @@ def check_patches(patches: Any) -> list[tuple[Any, FunctionPatch]]:
     """The owner of each function and its patch. Nothing is changed yet."""
     if not isinstance(patches, (list, tuple)):
         raise LeappTypeError(f"patching must be a list of FunctionPatch, found {type(patches).__name__}")
-    return [(_owner(patch), patch) for patch in patches]
+    found = [(_owner(patch), patch) for patch in patches]
+    targets = set()
+    for owner, patch in found:
+        target = (id(owner), patch.function_name)
+        if target in targets:
+            raise LeappValueError(f"patching: '{_name_of(owner)}.{patch.function_name}' is replaced twice")
+        targets.add(target)
+    return found
 
 
 def install_patches(patches: Sequence[FunctionPatch] | None) -> None:
     """Put the patches in force, all or none."""
-    for owner, patch in check_patches(patches or []):
-        replace(owner, patch.function_name, patch.replacement)
+    before = len(_undo)
+    try:
+        for owner, patch in check_patches(patches or []):
+            replace(owner, patch.function_name, _where_live(owner, patch))
+    except BaseException:
+        while len(_undo) > before:
+            _undo.pop()()
+        raise
+
+
+def _where_live(owner: Any, patch: FunctionPatch) -> Any:
+    """Calls the replacement or the function, and is to the class what the function was."""
+    kept = inspect.getattr_static(owner, patch.function_name)
+    # Of a class, a class method has its class among the arguments; of an object, everything is bound already.
+    of_class = isinstance(owner, type) and isinstance(kept, classmethod)
+    original = kept.__func__ if of_class else getattr(owner, patch.function_name)
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        live = _has_live(args) or _has_live(kwargs)
+        return patch.replacement(*args, **kwargs) if live else original(*args, **kwargs)
+
+    with contextlib.suppress(AttributeError):  # an object that can be called need not have a name
+        functools.update_wrapper(chosen, original)
+    if of_class:
+        return classmethod(chosen)
+    return staticmethod(chosen) if isinstance(owner, type) and isinstance(kept, staticmethod) else chosen
+
+
+def _has_live(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return _capture.is_live(value)
+    if isinstance(value, dict):
+        return any(_has_live(inner) for inner in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_has_live(inner) for inner in value)
+    arrays = sys.modules.get("leapp.arrays")  # not loaded: there is no live array
+    if arrays is None or not isinstance(value, arrays.LiveArray):
+        return False
+    return _capture.is_live(arrays.memory_of(value))
 
 
 def remove_patches() -> None:
@@ -64,15 +113,32 @@ def remove_patches() -> None:
 
 
 def replace(owner: Any, name: str, replacement: Any) -> None:
-    """Until remove_patches."""
-    members = vars(owner) if hasattr(owner, "__dict__") else {}
-    inherited = name not in members
+    """Until remove_patches, or until someone else replaces it."""
+    inherited = name not in _members(owner)
     # As it is kept, not as it is read: a staticmethod must stay one.
-    original = getattr(owner, name) if inherited else members[name]
-    setattr(owner, name, replacement)
-    _undo.append(
-        functools.partial(delattr, owner, name) if inherited else functools.partial(setattr, owner, name, original)
-    )
+    original = getattr(owner, name) if inherited else _members(owner)[name]
+
+    def undo() -> None:
+        if _members(owner).get(name) is not replacement:
+            return  # somebody else's by now
+        if inherited:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, original)
+
+    try:
+        setattr(owner, name, replacement)
+    except (AttributeError, TypeError) as error:
+        raise LeappTypeError(f"patching: '{_name_of(owner)}.{name}' cannot be replaced: {error}") from error
+    _undo.append(undo)
+
+
+def _members(owner: Any) -> Mapping[str, Any]:
+    return vars(owner) if hasattr(owner, "__dict__") else {}
+
+
+def _name_of(owner: Any) -> str:
+    return getattr(owner, "__name__", type(owner).__name__)
 
 
 def _owner(patch: Any) -> Any:
@@ -85,8 +151,7 @@ def _owner(patch: Any) -> Any:
         except ImportError as error:
             raise LeappValueError(f"patching: there is no module '{patch.module}': {error}") from error
     if not callable(getattr(owner, patch.function_name, None)):
-        named = patch.module if isinstance(patch.module, str) else getattr(owner, "__name__", type(owner).__name__)
-        raise LeappValueError(f"patching: '{named}' has no function '{patch.function_name}'")
+        raise LeappValueError(f"patching: '{_name_of(owner)}' has no function '{patch.function_name}'")
     return owner
 
 
@@ -133,6 +198,11 @@ def _live_arrays(value: Any) -> bool:
     return arrays is not None and isinstance(value, arrays.LiveArray)
 
 
+def _is_published(value: Any) -> bool:
+    published = sys.modules.get("leapp.published_arrays")
+    return published is not None and isinstance(value, published.PublishedArray)
+
+
 def _from_numpy(original: Any) -> Any:
     def from_numpy(array: Any) -> torch.Tensor:
         if not _live_arrays(array):
@@ -176,6 +246,8 @@ def _array(name: str, original: Any) -> Any:
     def convert(value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, torch.Tensor) and _capture.is_live(value):
             value = value.numpy()
+        if copies and dtype is None and not args and not kwargs and _is_published(value):
+            return value.copy()
         if args or not _live_arrays(value) or not _capture.is_active():
             return original(value, dtype, *args, **kwargs)
         from leapp import array_arguments
