@@ -140,7 +140,9 @@ def _onnx_torchscript(request: Request) -> bytes:
     import onnx
 
     module = torch.jit.load(io.BytesIO(request.torchscript)).eval()
-    with tempfile.TemporaryDirectory() as folder:
+    from leapp.torchscript_symbolics import registered
+
+    with tempfile.TemporaryDirectory() as folder, registered(request.opset_version):
         path = Path(folder, "model.onnx")
         torch.onnx.export(
             module,

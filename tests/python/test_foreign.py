@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import leapp
+import numpy as np
 import onnx
 import pytest
 import torch
@@ -32,7 +33,8 @@ def _nothing_on_the_console(capfd: pytest.CaptureFixture[str]) -> Iterator[None]
     yield
     printed = capfd.readouterr()
     assert printed.out == ""
-    assert [line for line in printed.err.splitlines() if not line.startswith("leapp: error: ")] == []
+    expected = ("leapp: error: ", "leapp: Bundle: ")
+    assert [line for line in printed.err.splitlines() if not line.startswith(expected)] == []
 
 
 def export(
@@ -261,3 +263,63 @@ def test_loggers_and_streams_are_as_before(tmp_path: Path, capfd: pytest.Capture
     print("still here")
     assert capfd.readouterr().out == "still here\n"
     assert logging.Logger.callHandlers is handlers
+
+
+# ---- What the exporter by TorchScript lacks ----
+
+
+def written(x: Tensor, write: Callable[[Tensor], Any]) -> Tensor:
+    y = x.clone()
+    write(y)
+    return y
+
+
+@pytest.mark.parametrize("opset", [13, 18])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: written(x, lambda y: y[:, 1:3].copy_(x[:, 0:2] * 2)),
+        lambda x: written(x, lambda y: y[:, ::2].copy_(x[:, 1::2])),
+        lambda x: written(x, lambda y: y[1].copy_(x[0] * 2)),
+        lambda x: written(x, lambda y: y[:, -1].fill_(3.0)),
+        lambda x: written(x[:, :3], lambda y: y.diagonal().copy_(x[0, :3])),
+        lambda x: written(x, lambda y: y.view(-1)[2:5].fill_(1.0)),
+        lambda x: written(x, lambda y: y.t()[1:3, 0].fill_(5.0)),
+        lambda x: written(x > 0, lambda y: y[:, 1:3].fill_(True)),
+        lambda x: torch.sort(x, dim=0, stable=True, descending=True),
+        lambda x: torch.argsort(x, dim=1, stable=True),
+        lambda x: torch.from_numpy(np.sort(x.numpy())),
+        lambda x: torch.from_numpy(np.argsort(x.numpy(), axis=0)),
+    ],
+    ids=[
+        "slice",
+        "step",
+        "row",
+        "column",
+        "diagonal",
+        "flat",
+        "turned",
+        "bool",
+        "stable",
+        "argsort",
+        "np",
+        "np_argsort",
+    ],
+)
+def test_writes_and_sorts_by_torchscript(fn: Callable[[Tensor], Any], opset: int, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = export(fn, {"x": torch.randn(3, 4)}, tmp_path, "onnx-torchscript", opset_version=opset)
+    for _ in range(2):
+        x = torch.randn(3, 4)
+        for expected, found in zip(named(fn(x)).values(), model(x), strict=True):
+            torch.testing.assert_close(found, expected)
+
+
+def test_torchs_exporter_is_as_it_was_afterwards(tmp_path: Path) -> None:
+    export(lambda x: written(x, lambda y: y[0].fill_(1.0)), {"x": torch.randn(3, 4)}, tmp_path, "onnx-torchscript")
+    from leapp import torchscript_symbolics
+    from torch.onnx._internal.torchscript_exporter import registration
+
+    for name in torchscript_symbolics._SYMBOLICS:
+        group = registration.registry.get_function_group(name)
+        assert group is None or group.get(18) not in torchscript_symbolics._SYMBOLICS.values()
