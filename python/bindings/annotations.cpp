@@ -171,6 +171,7 @@ nb::object mirror(nb::handle source, nb::handle target) {
     const at::Tensor from = to_tensor(kCall, "source", source);
     const at::Tensor to = to_tensor(kCall, "target", target);
     check(unlocked([&] { return annotate::mirror_leapp_tags(from, to); }));
+    if (is_array(target)) return nb::module_::import_("leapp.published_arrays").attr("mirrored")(target, to);
   }
   return nb::borrow(target);
 }

@@ -228,8 +228,8 @@ at::Tensor to_tensor(const char* call, const std::string& name, nb::handle value
 nb::object rebuilt(nb::handle original, const Nested& value, Arrays arrays) {
   if (const auto* tensor = std::get_if<at::Tensor>(&value.data)) {
     if (!is_array(original)) return nb::cast(*tensor);
-    const nb::object module = nb::module_::import_("leapp.arrays");
-    return arrays == Arrays::kRecorded ? module.attr("to_array")(*tensor) : module.attr("plain")(original);
+    if (arrays == Arrays::kRecorded) return nb::module_::import_("leapp.arrays").attr("to_array")(*tensor);
+    return nb::module_::import_("leapp.published_arrays").attr("published")(original);
   }
   if (const auto* map = std::get_if<Nested::Map>(&value.data)) return rebuilt_dict(original, *map, arrays);
   if (const auto* list = std::get_if<Nested::List>(&value.data)) return rebuilt_list(original, *list, arrays);

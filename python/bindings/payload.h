@@ -23,7 +23,7 @@ struct PyPort {
 /// What comes back in the place of an array.
 enum class Arrays {
   kRecorded,  ///< one whose functions are recorded
-  kPlain,     ///< an ordinary one
+  kPlain,     ///< an ordinary one, whose copies are known to be copies
 };
 
 /// Which leaves are accepted beside tensors and arrays.

@@ -114,6 +114,8 @@ def module(node_name: str, model: torch.nn.Module, buffer_names: list[str] | Non
 def mirror_leapp_tags(source: Any, target: T) -> T:
     """Say that ``target`` holds the values of ``source`` and continues its trace. Returns ``target``.
 
+    Of an array, go on with what comes back: a view of it that is recorded.
+
     >>> plain[:] = action
     >>> annotate.mirror_leapp_tags(action, plain)
     """

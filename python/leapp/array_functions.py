@@ -217,7 +217,7 @@ def _write(name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
 
 def run_method(self: LiveArray, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """`x.mean()` and the like."""
-    original = getattr(np.ndarray, name)
+    original = _of_numpy(name)
     if asleep((self, args, kwargs)):
         return original(plain(self), *map_leaves(ordinary, args), **map_leaves(ordinary, kwargs))
     own = _METHODS.get(name)
@@ -227,18 +227,23 @@ def run_method(self: LiveArray, name: str, args: Any, kwargs: dict[str, Any]) ->
     return _call(f"ndarray.{name}", original, counterpart, (self, *args), dict(kwargs))
 
 
+def _of_numpy(name: str) -> Call:
+    """The method of an ordinary array, or of the scalar that it has in its place."""
+    return lambda array, *args, **kwargs: getattr(array, name)(*args, **kwargs)
+
+
 def _astype(self: LiveArray, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     def by_torch(array: Any, *_: Any, **__: Any) -> Any:
         return array.tensor.to(torch_dtype(np.dtype(dtype)), copy=True)
 
-    return _call("ndarray.astype", np.ndarray.astype, by_torch, (self, dtype, *args), dict(kwargs))
+    return _call("ndarray.astype", _of_numpy("astype"), by_torch, (self, dtype, *args), dict(kwargs))
 
 
 def _copy(self: LiveArray, *args: Any, **kwargs: Any) -> Any:
     def by_torch(array: Any, *_: Any, **__: Any) -> Any:
         return array.tensor.clone()
 
-    return _call("ndarray.copy", np.ndarray.copy, by_torch, (self, *args), dict(kwargs))
+    return _call("ndarray.copy", _of_numpy("copy"), by_torch, (self, *args), dict(kwargs))
 
 
 def _sort(self: LiveArray, axis: int = -1, **kwargs: Any) -> None:

@@ -63,6 +63,16 @@ bool flag(const PendingOp& op, std::initializer_list<const char*> names) {
 }
 
 bool shape_depends_on_data(const TraceOp& op) {
+  const std::string& name = op.info->name();
+  // These lack the tag that would say so.
+  if (name == "aten::nonzero_numpy" || (name == "aten::where" && op.info->overload().empty())) return true;
+  const bool by_argument = (name == "aten::repeat_interleave" && op.info->overload() == "self_Tensor") ||
+                           op.info->overload() == "tensor_indices_or_sections";
+  if (by_argument) {
+    const int size = op.info->argument("output_size");
+    const bool given = size >= 0 && !op.arguments[static_cast<std::size_t>(size)].attribute.isNone();
+    return !given && op.arguments[1].tensor && op.arguments[1].tensor->owner != 0;
+  }
   if (!op.info->dynamic_shape() || op.info->name() == "aten::linalg_lstsq") return false;
   if (op.info->name() == "aten::one_hot")
     return op.arguments[1].attribute.isInt() && op.arguments[1].attribute.toInt() < 0;

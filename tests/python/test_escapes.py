@@ -234,8 +234,11 @@ def test_small_integers_are_not_taken_for_numbers_that_come_back(export: Callabl
         lambda x: x[x > 0.5],
         lambda x: torch.unique(x),
         lambda x: torch.masked_select(x, x > 0.5) * 2 + 1,
+        lambda x: x.nonzero(as_tuple=True)[0],
+        lambda x: torch.where(x > 0.5)[0] + 1,
+        lambda x: torch.repeat_interleave(x, x.long()),
     ],
-    ids=["nonzero", "mask", "unique", "computed_on"],
+    ids=["nonzero", "mask", "unique", "computed_on", "nonzero_as_tuple", "where", "repeat"],
 )
 def test_a_data_dependent_output_is_refused_at_compile(fn: Callable[[Tensor], Tensor], tmp_path: Path) -> None:
     leapp.start("g", save_path=str(tmp_path))

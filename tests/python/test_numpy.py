@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import math
 import operator
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import leapp
 import numpy as np
 import pytest
 import torch
-from harness import line_of, location_pattern, read_log, warnings_in
+from harness import line_of, location_pattern, read_log, read_yaml, warnings_in
 from leapp import annotate, arrays
 
 Array = Any
@@ -658,39 +659,11 @@ def test_all_patches_are_undone_at_stop(tmp_path: Path) -> None:
     assert patched_functions() == before
 
 
-class Simulator:
-    def noise(self) -> float:
-        return 1.0
-
-    @staticmethod
-    def gravity() -> float:
-        return 9.8
-
-
-def test_function_patches_are_in_force_from_start_to_stop(tmp_path: Path) -> None:
-    from leapp.patches import FunctionPatch, install_patches, remove_patches
-
-    simulator = Simulator()
-    install_patches(
-        [
-            FunctionPatch("math", "sin", lambda x: 10.0),
-            FunctionPatch(math, "sin", lambda x: 20.0),
-            FunctionPatch(Simulator, "gravity", staticmethod(lambda: 0.0).__func__),
-            FunctionPatch(simulator, "noise", lambda: 0.0),
-        ]
-    )
-    assert (math.sin(1.0), Simulator.gravity(), simulator.noise()) == (20.0, 0.0, 0.0)
-    remove_patches()
-    assert (math.sin(0.0), Simulator.gravity(), simulator.noise()) == (0.0, 9.8, 1.0)
-    assert isinstance(vars(Simulator)["gravity"], staticmethod)
-    assert "noise" not in vars(simulator)
-
-
 def test_start_puts_function_patches_in_force_and_stop_undoes_them(tmp_path: Path) -> None:
-    before = patched_functions()
+    before, sine = patched_functions(), math.sin
     patches = [leapp.FunctionPatch("math", "sin", lambda x: 10.0)]
     leapp.start("g", save_path=str(tmp_path), patching=patches)
-    assert math.sin(0.0) == 10.0
+    assert math.sin is not sine
     leapp.start("again", save_path=str(tmp_path), patching=patches)
     leapp.stop()
     assert patched_functions() == before
@@ -745,3 +718,138 @@ def test_patches_that_cannot_be(patching: Function, error: type[Exception], word
         install_patches(patching(leapp.FunctionPatch))
     assert isinstance(raised.value, leapp.LeappError)
     assert patched_functions() == before
+
+
+# ---- Between nodes ---------------------------------------------------------------------------------------------------
+
+
+def edges_after(between: Function, folder: Path) -> dict[str, list[str]]:
+    """Of a node `second` that reads `between` of what a node `first` published."""
+    leapp.start("g", save_path=str(folder))
+    for start in (0.0, 1.0):
+        x = annotate.input_tensors("first", {"x": np.arange(3.0) + start})
+        out = annotate.output_tensors("first", {"out": x * 2}, export_with="jit")
+        y = annotate.input_tensors("second", {"y": between(out)})
+        annotate.output_tensors("second", {"z": y + 1}, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph()
+    found: dict[str, list[str]] = read_yaml(folder / "g")["pipeline"]["data_flow"]
+    return found
+
+
+def mirrored(out: Array) -> Array:
+    other = np.zeros(3)
+    memoryview(other)[:] = memoryview(out.tobytes()).cast("d")  # type: ignore[assignment]
+    annotate.mirror_leapp_tags(out, other)
+    return other
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda out: out.copy(),
+        lambda out: np.copy(out),
+        lambda out: np.array(out),
+        lambda out: out.astype(out.dtype),
+        copy.copy,
+        copy.deepcopy,
+        lambda out: out.copy().copy()[:],
+        lambda out: np.asarray(out.copy()),
+        lambda out: torch.from_numpy(out.copy()),
+        mirrored,
+        lambda out: annotate.mirror_leapp_tags(out, np.array(out.tolist())).copy(),
+    ],
+    ids=[
+        "copy",
+        "np.copy",
+        "np.array",
+        "astype",
+        "copy.copy",
+        "deepcopy",
+        "twice",
+        "asarray",
+        "torch",
+        "mirror",
+        "mirror_copy",
+    ],
+)
+def test_a_copy_of_an_array_between_nodes_keeps_the_edge(between: Function, tmp_path: Path) -> None:
+    assert edges_after(between, tmp_path) == {"first/out": ["second/y"]}
+
+
+@pytest.mark.parametrize(
+    "between",
+    [lambda out: out * 2, lambda out: out[::-1].copy(), lambda out: out[:2].copy(), lambda out: out.astype(np.float32)],
+    ids=["computed", "reversed", "part", "cast"],
+)
+def test_what_is_no_copy_of_an_array_draws_no_edge(between: Function, tmp_path: Path) -> None:
+    assert edges_after(between, tmp_path) == {}
+
+
+def test_what_a_node_hands_out_is_an_ordinary_array(tmp_path: Path) -> None:
+    leapp.start("g", save_path=str(tmp_path))
+    x = annotate.input_tensors("n", {"x": np.arange(3.0)})
+    out = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+    assert isinstance(out, np.ndarray)
+    for result in (
+        out + 1,
+        np.sin(out),
+        np.stack([out, out]),
+        np.linalg.norm(out, keepdims=True),
+        out.astype(np.int32),
+    ):
+        assert type(result) is np.ndarray
+    assert (float(out[1]), out.tolist(), str(out)) == (2.0, [0.0, 2.0, 4.0], "[0. 2. 4.]")
+    out += 1
+    np.multiply(out, 2, out=out)
+    assert out.tolist() == [2.0, 6.0, 10.0]
+    leapp.stop()
+    assert pickle.loads(pickle.dumps(out)).tolist() == out.tolist()
+    assert type(out.copy()) is np.ndarray, "after stop"
+
+
+def test_mirror_leapp_tags_inside_a_node(tmp_path: Path) -> None:
+    def fn(x: Array) -> Array:
+        y = x * 2
+        other = np.array(y.tolist())
+        return annotate.mirror_leapp_tags(y, other) + 1
+
+    captured = Captured(fn, [np.arange(3.0)], tmp_path)
+    assert np.array_equal(captured(np.array([5.0, 6.0, 7.0]))[0], [11.0, 13.0, 15.0])
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: (x.sum() == 6).all() * x,
+        lambda x: (x.sum() == 6).any() + x,
+        lambda x: np.isfinite(x.sum()).all() * x,
+        lambda x: x.max().mean() * x,
+        lambda x: x.sum().reshape(1) * x,
+        lambda x: x.sum().clip(0, 2) * x,
+        lambda x: x.sum().astype(np.float32) * x,
+        lambda x: x.sum().copy() * x,
+        lambda x: x.sum().ravel() * x,
+        lambda x: x.sum().round(1) * x,
+        lambda x: x[0].squeeze() * x,
+    ],
+    ids=["all", "any", "isfinite", "mean", "reshape", "clip", "astype", "copy", "ravel", "round", "element"],
+)
+def test_methods_of_arrays_without_dimensions(fn: Function, tmp_path: Path) -> None:
+    captured = Captured(fn, [np.array([1.0, 2.0, 3.0])], tmp_path)
+    for other in (np.array([3.0, 2.0, 1.0]), np.array([0.5, 7.0, -1.0])):
+        assert np.allclose(captured(other)[0], fn(other))
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [lambda x: np.nonzero(x)[0], lambda x: np.where(x > 1)[0], lambda x: np.flatnonzero(x), lambda x: x[x > 1]],
+    ids=["nonzero", "where", "flatnonzero", "mask"],
+)
+def test_a_data_dependent_array_is_refused_at_the_port(fn: Function, tmp_path: Path) -> None:
+    leapp.start("g", save_path=str(tmp_path))
+    x = annotate.input_tensors("n", {"x": np.array([1.0, 0.0, 2.0])})
+    annotate.output_tensors("n", {"y": fn(x)}, export_with="jit")
+    leapp.stop()
+    with pytest.raises(ValueError, match="output 'y' of node 'n': its shape depends on data"):
+        leapp.compile_graph()
