@@ -17,6 +17,7 @@
 #include "capture/hook.h"
 #include "capture/session.h"
 #include "common/exceptions.h"
+#include "console.h"
 #include "exporter/compile.h"
 #include "exporter/validate/interrupt.h"
 #include "foreign.h"
@@ -179,6 +180,7 @@ NB_MODULE(_capture, m) {
   m.def("is_live", &is_live);
   leapp::python::bind_annotations(m);
   leapp::python::bind_naming(m);
+  leapp::python::bind_console(m);
   leapp::python::install_foreign_tools();
   m.def("install_location_provider", &leapp::python::install_location_provider);
 }

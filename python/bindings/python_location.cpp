@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/source_location.h"
+#include "console.h"
 
 namespace leapp::python {
 namespace {
@@ -58,7 +59,7 @@ LocationId of_frame(PyFrameObject* frame, CodeInfo& info) {
 }
 
 LocationId python_location() {
-  if (!Py_IsInitialized()) return 0;
+  if (!python_runs()) return 0;
   const PyGILState_STATE state = PyGILState_Ensure();
   LocationId found = 0;
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());

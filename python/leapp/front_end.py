@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from leapp import _capture, changed_attributes, holders
+from leapp import _capture, changed_attributes, checks, console, holders
 from leapp import patches as function_patches
 
 _ESCAPES = ("tolist", "__array__")
@@ -31,6 +31,8 @@ def _skip_folders() -> None:
 
 _skip_folders()
 holders.install()
+checks.install()
+console.install()
 
 
 def install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | None = None) -> None:
@@ -52,9 +54,9 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("_swap_tensor_impl", _releasing, torch._C)
     if patch:
         function_patches.install_interop()
+        function_patches.install_patches(patching)
     else:
         _patch("numpy", functools.partial(_noticing_escape, "numpy"))
-    function_patches.install_patches(patching)
     refresh()
 
 
@@ -63,6 +65,8 @@ def remove() -> None:
     holders.forget()
     changed_attributes.forget()
     function_patches.remove_patches()
+    if "leapp.published_arrays" in sys.modules:  # else there are none
+        sys.modules["leapp.published_arrays"].forget()
     while _eager_stance:
         _eager_stance.pop().__exit__(None, None, None)
 

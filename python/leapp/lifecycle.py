@@ -39,9 +39,9 @@ def start(
     node the first call and the first ``max_cached_io`` further ones are kept as samples to check the model with.
 
     ``dry_run``: write no models. ``non_traced``: nodes that keep ports, edges and samples but get no model.
-    ``global_patching``: conversions between torch and NumPy keep the trace. ``patching``: functions to replace until
-    stop. ``leaks``: what to do about state and edges that were not announced: "promote" them to ports, make them an
-    "error", or keep them as a "constant".
+    ``global_patching``: conversions between torch and NumPy keep the trace. ``patching``: functions to replace, with
+    ``global_patching``, in calls that are given live values. ``leaks``: what to do about state and edges that were not
+    announced: "promote" them to ports, make them an "error", or keep them as a "constant".
 
     >>> leapp.start("walk", save_path="/tmp")
     """
@@ -64,7 +64,11 @@ def start(
     options.torch_version = torch.__version__
     capture.start(name, options)  # on failure a session that is active goes on, with its patches
     front_end.remove()
-    front_end.install(patch=global_patching, patching=patching)
+    try:
+        front_end.install(patch=global_patching, patching=patching)
+    except BaseException:
+        capture.stop()
+        raise
     changed_attributes.prepare()
 
 

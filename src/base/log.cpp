@@ -3,17 +3,13 @@
 #include "base/log.h"
 
 #include <fmt/format.h>
-#include <spdlog/details/os.h>
-#include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/dist_sink.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <sys/stat.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <atomic>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -25,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kTerse = spdlog::level::warn;
+constexpr std::size_t kMaxRemembered = 4096;  // texts; a program that warns more often than that may repeat itself
 
 struct Inode {
   dev_t device;
@@ -62,21 +58,77 @@ Result<LogFile> open_file(const fs::path& path, bool truncate) {
   }
 }
 
-void write(spdlog::logger& logger, spdlog::level::level_enum level, std::string_view message) {
-  logger.log(level, spdlog::string_view_t(message.data(), message.size()));
+spdlog::level::level_enum file_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      break;
+  }
+  return spdlog::level::err;
+}
+
+void append(spdlog::sinks::sink& file, LogLevel level, std::string_view text) {
+  file.log({"leapp", file_level(level), spdlog::string_view_t(text.data(), text.size())});
+  file.flush();
+}
+
+/// Warnings about lines of the user's that some session of the process has shown.
+struct Shown {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> texts;
+};
+
+Shown& shown() {
+  static auto* all = new Shown();  // a thread may warn while the process ends
+  return *all;
+}
+
+/// False: it is one of them already.
+bool note_shown(const ConsoleLine& line) {
+  const std::lock_guard lock(shown().mutex);
+  if (shown().texts.contains(line.text)) return false;
+  if (shown().texts.size() < kMaxRemembered) shown().texts.insert(line.text);
+  return true;
 }
 
 }  // namespace
 
 struct Logger::Impl {
-  mutable std::mutex mutex;  // guards path, inode and file; the sinks lock themselves
+  mutable std::mutex mutex;  // guards all but the atomics
   fs::path path;
   std::optional<Inode> inode;
   spdlog::sink_ptr file;
-  spdlog::sink_ptr console;
-  // A dist_sink, because unlike a logger's own list its sinks can be exchanged while other threads log.
-  std::shared_ptr<spdlog::sinks::dist_sink_mt> both;
-  std::unique_ptr<spdlog::logger> logger;
+  std::set<std::string, std::less<>> warnings;
+  std::size_t known_warnings = 0;
+  std::atomic<bool> verbose{false};
+
+  void write(ConsoleLine line) {
+    {
+      const std::lock_guard lock(mutex);
+      if (line.level == LogLevel::kWarning && !keep(line)) return;
+      append(*file, line.level, line.text);
+    }
+    to_console(std::move(line));
+  }
+
+  /// Whether the session has not warned of it yet.
+  bool keep(ConsoleLine& line) {
+    if (warnings.contains(line.text)) return false;
+    if (warnings.size() < kMaxRemembered) warnings.insert(line.text);
+    if (line.line == 0 || verbose || note_shown(line)) return true;
+    line.shown = false;
+    ++known_warnings;
+    return true;
+  }
+
+  [[nodiscard]] ConsoleLine line(LogLevel level, std::string_view text) const {
+    return ConsoleLine::about(level, std::string(text), verbose || level >= LogLevel::kWarning);
+  }
 };
 
 Logger::Logger(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -88,37 +140,36 @@ Result<std::unique_ptr<Logger>> Logger::open(const fs::path& folder, bool verbos
   LEAPP_ASSIGN_OR_RETURN(LogFile file, open_file(impl->path, /*truncate=*/true));
   impl->inode = file.inode;
   impl->file = file.sink;
-  impl->console = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(spdlog::color_mode::automatic);
-  impl->console->set_pattern("leapp: %^%l%$: %v");
-  impl->both = std::make_shared<spdlog::sinks::dist_sink_mt>(std::vector<spdlog::sink_ptr>{file.sink, impl->console});
-  impl->logger = std::make_unique<spdlog::logger>("leapp", impl->both);
-  impl->logger->set_level(spdlog::level::debug);
-  impl->logger->flush_on(spdlog::level::debug);
-  auto logger = std::unique_ptr<Logger>(new Logger(std::move(impl)));
-  logger->set_verbose(verbose);
-  return logger;
+  impl->verbose = verbose;
+  return std::unique_ptr<Logger>(new Logger(std::move(impl)));
 }
 
-void Logger::debug(std::string_view message) { write(*impl_->logger, spdlog::level::debug, message); }
-void Logger::info(std::string_view message) { write(*impl_->logger, spdlog::level::info, message); }
-void Logger::warning(std::string_view message) { write(*impl_->logger, spdlog::level::warn, message); }
-void Logger::error(std::string_view message) { write(*impl_->logger, spdlog::level::err, message); }
+void Logger::debug(std::string_view message) { impl_->write(impl_->line(LogLevel::kDebug, message)); }
+void Logger::info(std::string_view message) { impl_->write(impl_->line(LogLevel::kInfo, message)); }
+void Logger::warning(std::string_view message) { impl_->write(impl_->line(LogLevel::kWarning, message)); }
+void Logger::error(std::string_view message) { impl_->write(impl_->line(LogLevel::kError, message)); }
+
+void Logger::say(std::string_view message) {
+  ConsoleLine line = impl_->line(LogLevel::kInfo, message);
+  line.shown = true;
+  line.bare = true;
+  impl_->write(std::move(line));
+}
 
 void Logger::block(std::string_view plain, std::string_view coloured, bool wrong) {
-  const auto level = wrong ? spdlog::level::err : spdlog::level::info;
-  const bool paints = spdlog::details::os::in_terminal(stderr) && spdlog::details::os::is_color_terminal() &&
-                      std::getenv("NO_COLOR") == nullptr;
-  const std::lock_guard lock(impl_->mutex);
-  for (const auto& [sink, text] : {std::pair{impl_->file, plain}, {impl_->console, paints ? coloured : plain}}) {
-    if (!sink->should_log(level)) continue;
-    sink->log({"leapp", level, spdlog::string_view_t(text.data(), text.size())});
-    sink->flush();
-  }
+  ConsoleLine line = impl_->line(wrong ? LogLevel::kError : LogLevel::kInfo, plain);
+  line.coloured = coloured;
+  impl_->write(std::move(line));
 }
 
-bool Logger::verbose() const { return impl_->console->level() < kTerse; }
+std::size_t Logger::known_warnings() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->known_warnings;
+}
 
-void Logger::set_verbose(bool verbose) { impl_->console->set_level(verbose ? spdlog::level::debug : kTerse); }
+bool Logger::verbose() const { return impl_->verbose; }
+
+void Logger::set_verbose(bool verbose) { impl_->verbose = verbose; }
 
 fs::path Logger::path() const {
   const std::lock_guard lock(impl_->mutex);
@@ -132,7 +183,6 @@ Status Logger::reopen(const fs::path& folder) {
     LEAPP_ASSIGN_OR_RETURN(LogFile file, open_file(path, /*truncate=*/false));
     impl_->inode = file.inode;
     impl_->file = file.sink;
-    impl_->both->set_sinks({file.sink, impl_->console});
   }
   impl_->path = path;
   return {};

@@ -2,17 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string_view>
 
+#include "base/console.h"
 #include "leapp/base/status.h"
 
 namespace leapp {
 
-/// The log of one session: everything goes to `log.txt` in a folder, warnings and errors also to stderr (everything
-/// when verbose). Lines carry no time, so that two equal runs leave equal logs. Each line is written through at once.
-/// All methods may be called from any thread.
+/// The log of one session: everything goes to `log.txt` in a folder, warnings and errors also to the console
+/// (console.h; everything when verbose). Lines carry no time, so that two equal runs leave equal logs. Each line is
+/// written to the file at once. All methods may be called from any thread, whatever locks it holds.
+///
+/// A message about a line of the user's program begins with "file:line: ". Of equal warnings a session keeps the first;
+/// one about a line that an earlier session of the process has shown is in the file, and on the console when verbose.
 class Logger {
  public:
   static constexpr std::string_view kFileName = "log.txt";
@@ -44,10 +49,15 @@ class Logger {
   void info(std::string_view message);
   void warning(std::string_view message);
   void error(std::string_view message);
+  /// Information for everybody: on the console whether verbose or not.
+  void say(std::string_view message);
 
   /// A block of text. The console gets `coloured` when it is a terminal that shows colours (and NO_COLOR is not set),
   /// the file always `plain`. It appears where an error would when `wrong`, else where info would.
   void block(std::string_view plain, std::string_view coloured, bool wrong);
+
+  /// Warnings of this session that the console was spared because an earlier session had shown them.
+  [[nodiscard]] std::size_t known_warnings() const;
 
   [[nodiscard]] bool verbose() const;
   void set_verbose(bool verbose);

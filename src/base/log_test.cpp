@@ -56,6 +56,39 @@ TEST_F(LogTest, FileGetsEverythingConsoleWarningsAndErrors) {
   EXPECT_EQ(read(logger->path()), "[debug] one\n[info] two {}\n[warning] three\n[error] four\n");
 }
 
+TEST_F(LogTest, AnEqualWarningIsKeptOnceASession) {
+  testing::internal::CaptureStderr();
+  auto logger = Logger::open(root_ / "a").value();
+  for (int i = 0; i < 3; ++i) logger->warning("again");
+  for (int i = 0; i < 2; ++i) logger->info("every time");
+  logger->warning("another");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "leapp: warning: again\nleapp: warning: another\n");
+  EXPECT_EQ(read(logger->path()), "[warning] again\n[info] every time\n[info] every time\n[warning] another\n");
+}
+
+TEST_F(LogTest, AWarningAboutALineIsShownForOneSessionAndLoggedForEach) {
+  testing::internal::CaptureStderr();
+  for (const char* folder : {"a", "b"}) {
+    auto logger = Logger::open(root_ / folder).value();
+    logger->warning("log_test.py:7: known");
+    logger->warning("about no line");
+    EXPECT_EQ(logger->known_warnings(), std::string(folder) == "a" ? 0u : 1u);
+    EXPECT_EQ(read(logger->path()), "[warning] log_test.py:7: known\n[warning] about no line\n");
+  }
+  Logger::open(root_ / "a", /*verbose=*/true).value()->warning("log_test.py:7: known");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "leapp: warning: log_test.py:7: known\nleapp: warning: about no line\nleapp: warning: about no line\n"
+            "leapp: warning: log_test.py:7: known\n");
+}
+
+TEST_F(LogTest, WhatIsSaidIsForEverybody) {
+  testing::internal::CaptureStderr();
+  auto logger = Logger::open(root_ / "a").value();
+  logger->say("Bundle: x");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "leapp: Bundle: x\n");
+  EXPECT_EQ(read(logger->path()), "[info] Bundle: x\n");
+}
+
 TEST_F(LogTest, VerbosityCanBeOverriddenForAWhile) {
   testing::internal::CaptureStderr();
   auto logger = Logger::open(root_ / "a", /*verbose=*/true).value();

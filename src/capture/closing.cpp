@@ -65,9 +65,9 @@ void Session::record_first(NodeRecord& record, const OpenCall& call, const PortT
   for (const auto& [value, location] : recorder_->numbers_of_constants()) {
     if (!finder.depends_on_state(value)) continue;
     log_->warning(
-        fmt::format("{}: a number is read from a tensor that node '{}' changes. It is baked in as it was in the first "
+        fmt::format("{}a number is read from a tensor that node '{}' changes. It is baked in as it was in the first "
                     "call; keep it a tensor to have it change",
-                    location_text(location), record.name));
+                    line_prefix(location), record.name));
   }
   record.leaks = finder.take();
 }

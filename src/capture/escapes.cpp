@@ -30,17 +30,17 @@ bool Escapes::warn_once(const std::string& kind, LocationId location, const std:
 void Escapes::left(const std::string& node, const std::string& how, LocationId location) {
   const bool first =
       warn_once("left", location,
-                fmt::format("{}: a value of node '{}' leaves the graph through {}. What the program does with it is "
+                fmt::format("{}a value of node '{}' leaves the graph through {}. What the program does with it is "
                             "not exported: a number is baked in as it is now, a branch as it was taken",
-                            location_text(location), node, how));
+                            line_prefix(location), node, how));
   if (first) notes_.push_back({.kind = Note::Kind::kLeft, .node = node, .op = how, .location = location});
 }
 
 void Escapes::data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location) {
   warn_once("left", location,
-            fmt::format("{}: the shape of the result of {} in node '{}' depends on data. Its length is fixed in "
+            fmt::format("{}the shape of the result of {} in node '{}' depends on data. Its length is fixed in "
                         "everything the program computes from it",
-                        location_text(location), op.qualified_name(), node));
+                        line_prefix(location), op.qualified_name(), node));
 }
 
 void Escapes::number_left(ActivationId activation, const c10::IValue& value, LocationId location) {
@@ -52,11 +52,11 @@ void Escapes::check_number(ActivationId activation, const std::string& node, con
   const auto& numbers = numbers_[activation];
   const auto found = numbers.find(number);
   if (found == numbers.end()) return;
-  const bool first = warn_once(
-      "baked", op.location,
-      fmt::format("{}: {} in node '{}' uses the number {}, which was read from a tensor at {}. It is baked "
-                  "into the exported model; keep it a tensor to have it computed",
-                  location_text(op.location), op.info->qualified_name(), node, number, location_text(found->second)));
+  const bool first =
+      warn_once("baked", op.location,
+                fmt::format("{}{} in node '{}' uses the number {}, which was read from a tensor{}. It is baked "
+                            "into the exported model; keep it a tensor to have it computed",
+                            line_prefix(op.location), op.info->qualified_name(), node, number, at_line(found->second)));
   if (!first) return;
   notes_.push_back({.kind = Note::Kind::kBakedNumber,
                     .node = node,

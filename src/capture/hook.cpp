@@ -11,6 +11,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/console.h"
 #include "capture/op_info.h"
 #include "capture/recorder.h"
 
@@ -69,9 +70,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
   return context;
 }
 
-void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
-  if (!base) return;
-  auto* context = static_cast<Context*>(base);
+void finish(const at::RecordFunction& record, Context* context) {
   if (context->outermost) t_inside = false;
   if (!context->recorded) return;
   if (std::uncaught_exceptions() > context->exceptions) {
@@ -84,6 +83,13 @@ void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
   const auto results = c10::ArrayRef<c10::IValue>(outputs).slice(outputs.size() - count);
   if (!context->outermost && context->recorder->explained(context->op, results)) return;
   context->recorder->finish(context->op, results);
+}
+
+void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
+  if (!base) return;
+  finish(record, static_cast<Context*>(base));
+  const Unrecorded quiet;  // a stream of the user's may compute
+  flush_console();
 }
 
 }  // namespace

@@ -124,14 +124,14 @@ class Reporter {
       names.resize(kMaxNames);
       names.emplace_back("more");
     }
-    const std::string constant =
-        read_at_ ? fmt::format("what is read at {} is exported as a constant", location_text(*read_at_))
-                 : std::string("what they would read is exported as the first call computed it");
+    const std::string constant = read_at_
+                                     ? fmt::format("what is read{} is exported as a constant", at_line(*read_at_))
+                                     : std::string("what they would read is exported as the first call computed it");
     log_.warning(fmt::format(
-        "{}: node '{}' leaves a tensor in {}, and no call came after the {} recorded that could have read it. If later "
+        "{}node '{}' leaves a tensor in {}, and no call came after the {} recorded that could have read it. If later "
         "calls do, the model is wrong: {}. Run at least {} passes before leapp.stop(), or announce it with "
         "annotate.state_tensors and annotate.update_state",
-        location_text(made_at_.value_or(0)), node_.name, fmt::format("{}", fmt::join(names, ", ")),
+        line_prefix(made_at_.value_or(0)), node_.name, fmt::format("{}", fmt::join(names, ", ")),
         node_.calls == 1 ? "one" : std::to_string(node_.calls), constant, node_.calls + 1));
   }
 

@@ -188,9 +188,9 @@ void Recorder::finish_as_strided_scatter(PendingOp& op, const at::Tensor& output
   if (!dense) {
     if (op.owner != 0) {
       note_error(
-          unimplemented(fmt::format("{} at {} in node '{}': its first argument must be contiguous and start its "
+          unimplemented(fmt::format("{}{} in node '{}': its first argument must be contiguous and start its "
                                     "storage to be exported",
-                                    op.info->qualified_name(), location_text(op.location), name_of(op.owner))));
+                                    op.info->qualified_name(), at_line(op.location), name_of(op.owner))));
     }
     return;
   }

@@ -168,13 +168,13 @@ class Promoter {
   }
 
   std::string what(const NodeRecord& node, const Leak& leak, const std::string& name) const {
-    const std::string where = location_text(leak.location);
+    const std::string where = line_prefix(leak.location);
     if (!leak.source.port.empty() || leak.source.node != node.name) {
-      return fmt::format("{}: node '{}' reads {} without announcing it", where, node.name,
+      return fmt::format("{}node '{}' reads {} without announcing it", where, node.name,
                          leak.source.port.empty() ? fmt::format("'{}' of node '{}'", name, leak.source.node)
                                                   : fmt::format("{}/{}", leak.source.node, leak.source.port));
     }
-    return fmt::format("{}: node '{}' keeps '{}' from one call to the next without announcing it", where, node.name,
+    return fmt::format("{}node '{}' keeps '{}' from one call to the next without announcing it", where, node.name,
                        name);
   }
 

@@ -38,9 +38,9 @@ Recorder::Recorder(Warn warn)
     : warn_(std::move(warn)),
       builder_([this](const OpInfo& op, LocationId where, ActivationId first, ActivationId second) {
         note_error(failed_precondition(fmt::format(
-            "{} at {} mixes values of two open nodes, '{}' and '{}': close one with output_tensors first and announce "
+            "{}{} mixes values of two open nodes, '{}' and '{}': close one with output_tensors first and announce "
             "its output to the other with input_tensors",
-            op.qualified_name(), location_text(where), name_of(first), name_of(second))));
+            op.qualified_name(), at_line(where), name_of(first), name_of(second))));
       }),
       table_(builder_),
       escapes_(warn_) {}
@@ -99,6 +99,7 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
   }
   op.info = &info;
   op.location = current_location();  // may wait for Python's lock: ours must not be held
+  op.only_checked = in_node && !info.returns_tensor() && !info.schema().returns().empty() && is_only_checked();
   const bool writes = in_node && !info.writes().empty() && !info.inplace_view();
   if (writes && info.twin().op) op.twin_dtypes = result_dtypes(info.twin(), inputs);
   std::vector<at::Tensor> released;
@@ -244,7 +245,7 @@ bool Recorder::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs
   for (const c10::IValue& output : outputs) for_each_tensor(output, check);
   for (const PendingOp::Written& written : op.written) check(written.tensor);
   if (all_live) return true;
-  warn_(fmt::format("{}: the model of node '{}' needs the library that provides {} to run", location_text(op.location),
+  warn_(fmt::format("{}the model of node '{}' needs the library that provides {} to run", line_prefix(op.location),
                     name_of(op.owner), op.info->qualified_name()));
   return false;
 }
@@ -266,7 +267,7 @@ void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
     released = table_.take_released();
   } catch (const std::exception& failure) {
     note_error(internal_error(
-        fmt::format("recording {} at {}: {}", op.info->qualified_name(), location_text(op.location), failure.what())));
+        fmt::format("recording {}{}: {}", op.info->qualified_name(), at_line(op.location), failure.what())));
   }
 }
 
@@ -337,11 +338,11 @@ void Recorder::finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, b
     escapes_.check_arguments(op.owner, node, *trace);
     if (shape_depends_on_data(*trace)) escapes_.data_dependent_shape(node, *op.info, op.location);
     for (const c10::IValue& output : outputs) {
-      if (output.isTensor() || output.isNone() || is_tensor_list(output)) continue;
+      if (output.isTensor() || output.isNone() || is_tensor_list(output) || op.only_checked) continue;
       escapes_.left(node, op.info->qualified_name(), op.location);
       escapes_.number_left(op.owner, output, op.location);
     }
-  } else if (outputs.size() == 1 && outputs[0].isScalar() && numbers_.size() < kMaxNumbers) {
+  } else if (outputs.size() == 1 && outputs[0].isScalar() && !op.only_checked && numbers_.size() < kMaxNumbers) {
     auto value = std::make_shared<TracedValue>();
     value->op = trace;
     numbers_.emplace_back(std::move(value), op.location);
@@ -370,8 +371,8 @@ void Recorder::bind_results(PendingOp& op, const std::shared_ptr<TraceOp>& trace
 void Recorder::bind_result(PendingOp& op, const at::Tensor& output, ValuePtr value) {
   if (contains(op.input_impls, output.unsafeGetTensorImpl())) return;
   if (value->owner != 0 && !is_dense(output)) {
-    note_error(unimplemented(fmt::format("{} at {} makes a {} tensor in node '{}': only dense tensors can be exported",
-                                         op.info->qualified_name(), location_text(op.location), layout_text(output),
+    note_error(unimplemented(fmt::format("{}{} makes a {} tensor in node '{}': only dense tensors can be exported",
+                                         op.info->qualified_name(), at_line(op.location), layout_text(output),
                                          name_of(value->owner))));
   }
   const bool view = output.has_storage() && contains(op.input_storages, output.storage().unsafeGetStorageImpl());
@@ -433,6 +434,7 @@ void Recorder::finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
 }
 
 void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {
+  if (is_only_checked()) return;
   const LocationId where = current_location();
   const auto guard = lock();
   const ValuePtr value = table_.find(tensor);

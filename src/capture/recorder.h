@@ -28,7 +28,8 @@ struct PendingOp {
   std::vector<TraceArgument> arguments;
   LocationId location = 0;
   ActivationId owner = 0;
-  bool in_node = false;  ///< some node was open when it began
+  bool in_node = false;       ///< some node was open when it began
+  bool only_checked = false;  ///< the number it gives is looked at by checks of a library and nobody else
 
   struct Written {
     at::Tensor tensor;

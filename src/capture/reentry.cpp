@@ -18,11 +18,12 @@ std::string text_of(const ValuePtr& value) {
     case TracedKind::kInput:
       return fmt::format("input '{}'", value->origin->port);
     case TracedKind::kResult:
-      return fmt::format("{} at {}", value->op->info->qualified_name(), location_text(value->op->location));
+      return fmt::format("{}{}", value->op->info->qualified_name(), at_line(value->op->location));
     case TracedKind::kConstant:
-      return value->cell->name.empty() ? fmt::format("a constant {} read at {}", describe(value->cell->tensor),
-                                                     location_text(value->cell->location))
-                                       : fmt::format("the constant '{}'", value->cell->name);
+      return value->cell->name.empty()
+                 ? fmt::format("a constant {}{}{}", describe(value->cell->tensor),
+                               value->cell->location == 0 ? "" : " read", at_line(value->cell->location))
+                 : fmt::format("the constant '{}'", value->cell->name);
     default:
       return "another value";
   }
@@ -63,7 +64,7 @@ Divergence& Comparison::diverge(const Use& use, std::uint64_t order, const std::
 
 void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const std::string where =
-      use.op ? fmt::format("{} at {} uses ", use.op->info->qualified_name(), location_text(use.op->location)) : "";
+      use.op ? fmt::format("{}{} uses ", use.op->info->qualified_name(), at_line(use.op->location)) : "";
   Divergence& found = diverge({}, use.op ? use.op->sequence : 0,
                               fmt::format("{}{} in call 0, {} in call {}", where, text_of(first), text_of(now), call_));
   found.location = use.op ? use.op->location : location_of(first);
@@ -118,10 +119,10 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
   if (first.info != now.info || first.arguments.size() != now.arguments.size()) {
     Divergence& found =
         diverge({}, first.sequence,
-                fmt::format("{} at {} in call 0, {} at {} in call {}. A branch on data, or on a number that changes, "
+                fmt::format("{}{} in call 0, {}{} in call {}. A branch on data, or on a number that changes, "
                             "is exported as it was taken first",
-                            first.info->qualified_name(), location_text(first.location), now.info->qualified_name(),
-                            location_text(now.location), call_));
+                            first.info->qualified_name(), at_line(first.location), now.info->qualified_name(),
+                            at_line(now.location), call_));
     found.kind = Divergence::Kind::kBranch;
     found.location = first.location;
     found.other = now.location;
@@ -133,9 +134,9 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
     if (a.kind == b.kind && a.list.size() == b.list.size() && same_attribute(a.attribute, b.attribute)) continue;
     const std::string& name = first.info->schema().arguments()[i].name();
     Divergence& found = diverge({}, first.sequence,
-                                fmt::format("{} at {}: '{}' is {} in call 0 and {} in call {}. It is exported as it "
+                                fmt::format("{}{}: '{}' is {} in call 0 and {} in call {}. It is exported as it "
                                             "was first; make it a tensor and an input, or state, to have it change",
-                                            first.info->qualified_name(), location_text(first.location), name,
+                                            first.info->qualified_name(), at_line(first.location), name,
                                             attribute_text(a.attribute), attribute_text(b.attribute), call_));
     found.kind = Divergence::Kind::kNumber;
     found.location = first.location;
@@ -173,13 +174,13 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
   const bool same_type = before.sizes() == after.sizes() && before.scalar_type() == after.scalar_type();
   if (same_type && content_hash(before) == content_hash(after)) return;
   if (use.op) reads_[use] = now;
-  Divergence& found = diverge(
-      use, use.op ? use.op->sequence : 0,
-      fmt::format("{}{} is {} in call 0 and {} in call {}. It is exported as it was first; announce it with "
-                  "input_tensors, or as state, to have it change",
-                  use.op ? fmt::format("{} at {}: ", use.op->info->qualified_name(), location_text(use.op->location))
-                         : std::string(),
-                  text_of(first), content_text(before), content_text(after), call_));
+  Divergence& found =
+      diverge(use, use.op ? use.op->sequence : 0,
+              fmt::format("{}{} is {} in call 0 and {} in call {}. It is exported as it was first; announce it with "
+                          "input_tensors, or as state, to have it change",
+                          use.op ? fmt::format("{}{}: ", use.op->info->qualified_name(), at_line(use.op->location))
+                                 : std::string(),
+                          text_of(first), content_text(before), content_text(after), call_));
   found.kind = Divergence::Kind::kConstant;
   if (found.location == 0) found.location = location_of(first);
   found.name = cells ? first->cell->name : "";
@@ -197,8 +198,8 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
     // A leak that was known only by its memory, or not at all, takes the source that is seen.
     if (known->source == source || is_memory_of(*known, *now->cell)) return;
     diverge({}, use.op->sequence,
-            fmt::format("{} at {}: what it reads came from {}{}{} before and comes from {}{}{} in call {}",
-                        use.op->info->qualified_name(), location_text(use.op->location), known->source.node,
+            fmt::format("{}{}: what it reads came from {}{}{} before and comes from {}{}{} in call {}",
+                        use.op->info->qualified_name(), at_line(use.op->location), known->source.node,
                         known->source.port.empty() ? "" : "/", known->source.port, source.node,
                         source.port.empty() ? "" : "/", source.port, call_))
         .location = use.op->location;

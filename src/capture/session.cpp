@@ -136,9 +136,9 @@ Session::OpenCall& Session::open(const std::string& node) {
 void Session::report_glue(const std::string& node, const std::string& port, const Origin& published,
                           const std::string& op, LocationId where) {
   const std::string text = fmt::format(
-      "{}: {} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "
+      "{}{} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "
       "node",
-      location_text(where), op, published.node, published.port, node, port);
+      line_prefix(where), op, published.node, published.port, node, port);
   if (published.pass != pass_) return log_->info(text);
   log_->warning(text);
   const std::string source = published.node + "/" + published.port;

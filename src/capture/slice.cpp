@@ -43,23 +43,22 @@ Slice slice_of(const std::vector<ValuePtr>& values) {
 
 void report_constants(const std::string& node, const Slice& slice, Logger& log) {
   for (const auto& cell : slice.constants) {
-    const std::string where = location_text(cell->location);
+    const std::string where = line_prefix(cell->location);
     const TracedKind kind = cell->provenance ? cell->provenance->kind : TracedKind::kConstant;
     const Origin* from = cell->provenance ? cell->provenance->origin.get() : nullptr;
     if (cell->random) {
       log.warning(
-          fmt::format("{}: node '{}' uses a random tensor that {} at {} made from nothing of the node's inputs. "
+          fmt::format("{}node '{}' uses a random tensor that {}{} made from nothing of the node's inputs. "
                       "It is exported as a constant",
-                      where, node, from->node, location_text(from->location)));
+                      where, node, from->node, at_line(from->location)));
     } else if (kind == TracedKind::kGlue) {
-      log.warning(
-          fmt::format("{}: node '{}' reads what {} at {} computed from {}/{} outside any node. It is exported as "
-                      "a constant",
-                      where, node, from->glue_op, location_text(from->location), from->source->origin->node,
-                      from->source->origin->port));
+      log.warning(fmt::format(
+          "{}node '{}' reads what {}{} computed from {}/{} outside any node. It is exported as "
+          "a constant",
+          where, node, from->glue_op, at_line(from->location), from->source->origin->node, from->source->origin->port));
     } else if (cell->overwritten) {
       log.warning(
-          fmt::format("{}: node '{}' reads {}, which is overwritten later in the session. What it held here is "
+          fmt::format("{}node '{}' reads {}, which is overwritten later in the session. What it held here is "
                       "exported as a constant; make it an input and an output to have it carried from step to step",
                       where, node, cell->name.empty() ? "a tensor" : "'" + cell->name + "'"));
     }

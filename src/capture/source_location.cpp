@@ -15,6 +15,7 @@ namespace {
 
 std::atomic<LocationProvider> g_provider{nullptr};
 std::atomic<ModuleNamer> g_module_namer{nullptr};
+std::atomic<CheckFinder> g_check_finder{nullptr};
 std::atomic<HolderNamer> g_holder_namer{nullptr};
 std::atomic<HolderFinder> g_holder_finder{nullptr};
 
@@ -43,6 +44,13 @@ void set_module_namer(ModuleNamer namer) { g_module_namer.store(namer); }
 bool ask_for_names() {
   const ModuleNamer namer = g_module_namer.load(std::memory_order_relaxed);
   return namer && namer();
+}
+
+void set_check_finder(CheckFinder finder) { g_check_finder.store(finder); }
+
+bool is_only_checked() {
+  const CheckFinder finder = g_check_finder.load(std::memory_order_relaxed);
+  return finder && finder();
 }
 
 void set_holder_namer(HolderNamer namer) { g_holder_namer.store(namer); }
@@ -79,7 +87,17 @@ graph::SourceLocation location(LocationId id) {
 
 std::string location_text(LocationId id) {
   const graph::SourceLocation place = location(id);
-  return place.file.empty() ? "an unknown line" : fmt::format("{}:{}", place.file, place.line);
+  return place.file.empty() ? "" : fmt::format("{}:{}", place.file, place.line);
+}
+
+std::string line_prefix(LocationId id) {
+  const std::string text = location_text(id);
+  return text.empty() ? text : text + ": ";
+}
+
+std::string at_line(LocationId id) {
+  const std::string text = location_text(id);
+  return text.empty() ? text : " at " + text;
 }
 
 }  // namespace leapp::capture

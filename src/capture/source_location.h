@@ -29,6 +29,12 @@ using ModuleNamer = bool (*)();
 void set_module_namer(ModuleNamer namer);
 bool ask_for_names();
 
+/// Whether the number that the running code is about to read from a tensor is only looked at by checks of a library,
+/// which raise and select no computation. Called without any lock of ours.
+using CheckFinder = bool (*)();
+void set_check_finder(CheckFinder finder);
+bool is_only_checked();
+
 /// The name of the variable or attribute that holds `tensor`, or nothing. Called without any lock of ours.
 using HolderNamer = std::string (*)(const at::Tensor& tensor);
 void set_holder_namer(HolderNamer namer);
@@ -49,7 +55,11 @@ std::vector<Holder> find_holders(const std::vector<at::Tensor>& tensors);
 LocationId intern_location(const std::string& file, int line, const std::string& function);
 graph::SourceLocation location(LocationId id);
 
-/// "policy.py:12", or "an unknown line"
+/// "policy.py:12"; empty when unknown.
 std::string location_text(LocationId id);
+/// "policy.py:12: ", for the beginning of a message; empty when unknown.
+std::string line_prefix(LocationId id);
+/// " at policy.py:12", after what stands there; empty when unknown.
+std::string at_line(LocationId id);
 
 }  // namespace leapp::capture

@@ -118,9 +118,9 @@ class Builder {
     const Slice slice = slice_of(node_.output_values);
     for (const auto& cell : slice.constants) {
       if (content_hash(cell->tensor) != cell->content_hash) {
-        return failed_precondition(fmt::format(
-            "node '{}': the constant {} used at {} was changed between stop() and compile_graph()", node_.name,
-            cell->name.empty() ? describe(cell->tensor) : "'" + cell->name + "'", location_text(cell->location)));
+        return failed_precondition(
+            fmt::format("node '{}': the constant {} used{} was changed between stop() and compile_graph()", node_.name,
+                        cell->name.empty() ? describe(cell->tensor) : "'" + cell->name + "'", at_line(cell->location)));
       }
     }
     for (const TraceOp* op : slice.ops) LEAPP_RETURN_IF_ERROR(add(*op));
@@ -128,10 +128,10 @@ class Builder {
       const ValuePtr& value = node_.output_values[i];
       if (value->kind == TracedKind::kResult && dynamic_.contains(value->op.get())) {
         return invalid_argument(
-            fmt::format("output '{}' of node '{}': its shape depends on data (through {} at {}); a port "
+            fmt::format("output '{}' of node '{}': its shape depends on data (through {}{}); a port "
                         "needs a fixed shape",
                         node_.outputs[i].name, node_.name, dynamic_.at(value->op.get())->info->name(),
-                        location_text(dynamic_.at(value->op.get())->location)));
+                        at_line(dynamic_.at(value->op.get())->location)));
       }
       graph_.add_output(node_.outputs[i].name, operand(value));
     }
@@ -151,8 +151,8 @@ class Builder {
     graph::Value*& made = constants_[value->cell.get()];
     if (!made) {
       auto converted = to_constant(value->cell->tensor);
-      TORCH_CHECK(converted, "a constant of type ", describe(value->cell->tensor), " used at ",
-                  location_text(value->cell->location), " cannot be exported");
+      TORCH_CHECK(converted, "a constant of type ", describe(value->cell->tensor), " used",
+                  at_line(value->cell->location), " cannot be exported");
       graph::Constant constant = std::move(*converted);
       constant.parameter = value->cell->parameter;
       made = graph_.add_constant(std::move(constant), value->cell->name);
@@ -162,8 +162,8 @@ class Builder {
 
   Status add(const TraceOp& op) {
     if (!op.info->writes().empty()) {
-      return unimplemented(fmt::format("node '{}': {} at {} writes to its arguments and has no functional form",
-                                       node_.name, op.info->qualified_name(), location_text(op.location)));
+      return unimplemented(fmt::format("node '{}': {}{} writes to its arguments and has no functional form", node_.name,
+                                       op.info->qualified_name(), at_line(op.location)));
     }
     graph::NodeSpec spec;
     spec.op = op.info->name();

@@ -48,7 +48,7 @@ Warned& warned() {
 void warn_of_no_tensors(capture::Session& session, const std::string& node, const std::vector<std::string>& leaves) {
   if (leaves.empty()) return;
   const capture::LocationId here = capture::current_location();
-  const std::string place = here == 0 ? "" : capture::location_text(here) + ": ";
+  const std::string place = capture::line_prefix(here);
   const std::string what = join(leaves, ", ");
   {
     const std::lock_guard guard(warned().mutex);

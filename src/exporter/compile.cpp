@@ -265,6 +265,18 @@ Status write_bundle(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
   return session.log().reopen(session.folder());
 }
 
+/// The last line: where it is, and that the console has not shown everything.
+void say_where(capture::Session& session) {
+  const auto yaml = std::filesystem::path(session.folder()) / (session.name() + ".yaml");
+  const std::size_t known = session.log().known_warnings();
+  std::error_code none;
+  const std::string path = std::filesystem::absolute(yaml, none).string();
+  session.log().say(known == 0 ? fmt::format("Bundle: {}", path)
+                               : fmt::format("Bundle: {} ({} of its warnings {} shown for an earlier session and {} in "
+                                             "log.txt)",
+                                             path, known, known == 1 ? "was" : "were", known == 1 ? "is" : "are"));
+}
+
 Result<CompileReport> compile_checked(capture::Session& session, const CompileOptions& options) {
   Logger& log = session.log();
   CompileReport report;
@@ -286,7 +298,7 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
                                  options, report));
   if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, session.folder(), session.name()}, log);
   log_statistics(spec, log);
-  log.info(fmt::format("Bundle: {}", (std::filesystem::path(session.folder()) / (session.name() + ".yaml")).string()));
+  say_where(session);
   return report;
 }
 
@@ -309,6 +321,7 @@ Result<CompileReport> validate_again(capture::Session& session, const CompileOpt
 }  // namespace
 
 Result<CompileReport> validate_written(capture::Session& session, const CompileOptions& options) {
+  const ConsoleAtOnce nothing_waits;
   std::optional<Logger::ConsoleScope> console;
   if (options.verbose) console.emplace(session.log(), *options.verbose);
   return validate_again(session, options);
@@ -316,6 +329,7 @@ Result<CompileReport> validate_written(capture::Session& session, const CompileO
 
 Result<CompileReport> compile(capture::Session& session, const CompileOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_options(options));
+  const ConsoleAtOnce nothing_waits;
   std::optional<Logger::ConsoleScope> console;
   if (options.verbose) console.emplace(session.log(), *options.verbose);
   auto report = compile_checked(session, options);

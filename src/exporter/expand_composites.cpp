@@ -46,13 +46,13 @@ Result<bool> expand_composites(graph::Graph& graph, const IsSupported& is_suppor
   bool changed = false;
   for (graph::Node* node : unsupported(graph, is_supported)) {
     const graph::SourceLocation& at = node->location();
-    const std::string where = at.file.empty() ? "an unknown line" : fmt::format("{}:{}", at.file, at.line);
+    const std::string where = at.file.empty() ? "" : fmt::format("{}:{}: ", at.file, at.line);
     const auto body = supported_body(*node, is_supported, 1);
     if (!body.ok()) {
-      say(fmt::format("{}: {}", where, body.status().message()));
+      say(fmt::format("{}{}", where, body.status().message()));
       continue;
     }
-    say(fmt::format("{}: {} is replaced by the {} operators it calls", where, node->qualified_name(),
+    say(fmt::format("{}{} is replaced by the {} operators it calls", where, node->qualified_name(),
                     body.value().nodes().size()));
     replace(graph, node, body.value());
     changed = true;

@@ -13,6 +13,7 @@ import leapp
 import pytest
 import torch
 import torch.nn.functional as F
+from harness import read_log, warnings_in
 from leapp import annotate
 from onnx_run import OnnxModel, Tensors, export_onnx, largest_error, named
 from torch import Tensor, nn
@@ -284,6 +285,21 @@ def test_rsl_rl_actor(tmp_path: Path) -> None:
         return actor({"policy": policy, "scan": scan})
 
     check(call, rsl_rl_inputs, tmp_path)
+    assert not warnings_in(read_log(tmp_path / "graph"))
+
+
+def test_a_stochastic_rsl_rl_actor_gives_no_warning(tmp_path: Path) -> None:
+    """torch.distributions looks at its arguments."""
+    actor = rsl_rl_actor("MLPModel")
+    leapp.start("graph", save_path=str(tmp_path))
+    for _ in range(2):
+        policy, scan = annotate.input_tensors("node", rsl_rl_inputs())
+        action = actor({"policy": policy, "scan": scan}, stochastic_output=True)
+        outputs = {"action": action, "log_prob": actor.get_output_log_prob(action)}
+        annotate.output_tensors("node", outputs, export_with="onnx")
+    leapp.stop()
+    leapp.compile_graph(visualize=False)
+    assert not warnings_in(read_log(tmp_path / "graph"))
 
 
 @pytest.mark.parametrize("rnn_type", ["gru", "lstm"])
@@ -337,6 +353,7 @@ def test_sb3_mlp_policy(tmp_path: Path) -> None:
         return [action, value]
 
     check(call, lambda: {"obs": torch.randn(2, 9)}, tmp_path)
+    assert "leaves the graph" not in read_log(tmp_path / "graph")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -352,3 +369,29 @@ def test_sb3_cnn_policy(tmp_path: Path) -> None:
         return [distribution.distribution.logits, distribution.get_actions(deterministic=True)]
 
     check(call, lambda: {"obs": torch.randint(0, 256, (2, 3, 40, 44), dtype=torch.uint8)}, tmp_path)
+    assert "leaves the graph" not in read_log(tmp_path / "graph")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("actions", ["box", "discrete", "multi_discrete", "multi_binary"])
+def test_a_stochastic_sb3_policy_gives_no_warning(actions: str, tmp_path: Path) -> None:
+    spaces = pytest.importorskip("gymnasium.spaces")
+    space = {
+        "box": spaces.Box(-1, 1, (3,)),
+        "discrete": spaces.Discrete(6),
+        "multi_discrete": spaces.MultiDiscrete([3, 4]),
+        "multi_binary": spaces.MultiBinary(4),
+    }[actions]
+    policy = sb3_policy("ActorCriticPolicy", spaces.Box(-10, 10, (9,)), space)
+    leapp.start("graph", save_path=str(tmp_path))
+    for _ in range(2):
+        obs = annotate.input_tensors("node", {"obs": torch.randn(2, 9)})
+        action, value, log_prob = policy(obs)
+        _, again, _ = policy.evaluate_actions(obs, action)
+        outputs = {"action": action, "value": value, "log_prob": log_prob + again}
+        annotate.output_tensors("node", outputs, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph(visualize=False, strict=False)
+    found = warnings_in(read_log(tmp_path / "graph"))
+    # What a normal distribution draws from nothing but a shape is a constant, and the user has to know.
+    assert ["uses a random tensor" in line for line in found] == [True] * (1 if actions == "box" else 0), found

@@ -333,7 +333,7 @@ def test_failing_nodes_among_twenty(tmp_path: Path) -> None:
 
 def test_the_console_is_quiet_when_all_is_well(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = chain(tmp_path, 3)
-    assert capfd.readouterr().err == ""
+    assert capfd.readouterr().err == f"leapp: Bundle: {folder}/g.yaml\n"
     assert not (folder / "g_report.json").exists()
     leapp.compile_graph(visualize=False, verbose=True)
     shown = capfd.readouterr().err

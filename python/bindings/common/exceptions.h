@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/console.h"
 #include "leapp/base/status.h"
 
 namespace leapp::python {
@@ -35,7 +36,14 @@ T take(Result<T> result) {
 /// Runs without Python's lock: whoever holds ours may be waiting for it.
 template <typename Call>
 auto unlocked(Call call) {
+  struct Flush {  // what was logged is seen before the program goes on, or gets an exception
+    Flush() = default;
+    ~Flush() { flush_console(); }
+    Flush(const Flush&) = delete;
+    Flush& operator=(const Flush&) = delete;
+  };
   const nanobind::gil_scoped_release others_may_run;
+  const Flush flush;
   return call();
 }
 

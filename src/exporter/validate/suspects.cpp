@@ -168,9 +168,9 @@ class NodeSuspects {
     } else if (note.kind == Note::Kind::kBakedNumber) {
       const graph::SourceLocation left = capture::location(note.left_at);
       Finding& finding = add(Weight::kExplains, "baked_number", note.location,
-                             fmt::format("{} uses the number {}, which was read from a tensor at {}. It is the same "
+                             fmt::format("{} uses the number {}, which was read from a tensor{}. It is the same "
                                          "number for ever in the exported model",
-                                         note.op, note.number, capture::location_text(note.left_at)));
+                                         note.op, note.number, capture::at_line(note.left_at)));
       finding.remedy = "keep it a tensor";
       finding.snippet = without_escapes(line_of(left.file, left.line));
     } else {
@@ -204,9 +204,9 @@ class NodeSuspects {
     if (!cell.random || !cell.provenance || !cell.provenance->origin) return;
     const capture::Origin& from = *cell.provenance->origin;
     Finding& finding = add(Weight::kExplains, "random_constant", cell.location,
-                           fmt::format("node '{}' uses a random tensor that {} at {} made from nothing of the node's "
+                           fmt::format("node '{}' uses a random tensor that {}{} made from nothing of the node's "
                                        "inputs. It is exported as a constant: the same numbers in every step",
-                                       record_.name, from.node, capture::location_text(from.location)));
+                                       record_.name, from.node, capture::at_line(from.location)));
     const graph::SourceLocation drawn = capture::location(from.location);
     const Assignment line = assignment_in(line_of(drawn.file, drawn.line));
     const bool named = !line.target.empty() && line.target != "return";
