@@ -57,7 +57,7 @@ def main(folder: str) -> None:
             print(f"step {step}: target[0] = {target[0, 0].item():+.6f}")
     leapp.stop()
     results = leapp.compile_graph()
-    print("checked:", ", ".join(f"{name} {result.status}" for name, result in results.items()))
+    print("checked:", ", ".join(f"{name} {result.status}" for name, result in results.nodes.items()))
 
 
 if __name__ == "__main__":

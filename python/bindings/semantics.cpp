@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,9 @@ void read_axes(nb::handle axes, Semantics& semantics) {
 bool is_semantics(nb::handle value) { return nb::isinstance(value, semantics_class()); }
 
 Semantics to_semantics(const char* call, const std::string& name, nb::handle semantics) {
+  if (std::string_view(call) != "input_tensors" && nb::cast<bool>(semantics.attr("is_setpoint"))) {
+    raise(invalid_argument(std::string(call) + ": is_setpoint of '" + name + "' applies only to inputs"));
+  }
   Semantics result;
   const nb::object fields = semantics.attr("_fields")();  // (kind, axes, extra), in one form whatever was set
   const nb::object kind = fields[0];

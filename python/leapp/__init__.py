@@ -10,7 +10,7 @@
 >>> action = annotate.output_tensors("policy", {"action": action}, export_with="jit")
 >>> leapp.stop()
 >>> leapp.compile_graph()
-{'policy': <NodeResult policy: passed>}
+{'policy': True}
 >>> manager = leapp.InferenceManager("walk/walk.yaml")
 >>> manager({"policy/obs": torch.ones(1, 48)})["policy/action"].shape
 torch.Size([1, 12])
@@ -23,8 +23,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from leapp.axes import Axis, AxisKind, ExpressionFrame
 from leapp.errors import (
     LeappError,
+    LeappFileNotFoundError,
     LeappImportError,
     LeappKeyError,
     LeappNotImplementedError,
@@ -34,23 +36,52 @@ from leapp.errors import (
     LeappValueError,
     ValidationError,
 )
-from leapp.kinds import InputKindEnum, OutputKindEnum
+from leapp.kinds import InputKindEnum, Kind, OutputKindEnum
+from leapp.quantities import (
+    frame_acceleration,
+    frame_angular_acceleration,
+    frame_angular_velocity,
+    frame_linear_acceleration,
+    frame_linear_velocity,
+    frame_orientation,
+    frame_pose,
+    frame_position,
+    frame_twist,
+    frame_wrench,
+    image,
+    joint_effort,
+    joint_position,
+    joint_velocity,
+    kd,
+    kp,
+    vector3d,
+)
 from leapp.semantics import GraphConfigs, TemporalAxis, TensorSemantics
 
 if TYPE_CHECKING:
     from leapp import annotate
     from leapp._capture import NodeResult
+    from leapp.export_manager import ExportManager
     from leapp.lifecycle import compile_graph, start, stop
     from leapp.patches import FunctionPatch
+    from leapp.results import CompileResults
     from leapp.runtime import InferenceManager
     from leapp.traced import TracedTensor
+    from leapp.version import __config_version__, __version__
 
 __all__ = [
+    "Axis",
+    "AxisKind",
+    "CompileResults",
+    "ExportManager",
+    "ExpressionFrame",
     "FunctionPatch",
     "GraphConfigs",
     "InferenceManager",
     "InputKindEnum",
+    "Kind",
     "LeappError",
+    "LeappFileNotFoundError",
     "LeappImportError",
     "LeappKeyError",
     "LeappNotImplementedError",
@@ -64,14 +95,35 @@ __all__ = [
     "TensorSemantics",
     "TracedTensor",
     "ValidationError",
+    "__config_version__",
+    "__version__",
     "annotate",
     "compile_graph",
+    "frame_acceleration",
+    "frame_angular_acceleration",
+    "frame_angular_velocity",
+    "frame_linear_acceleration",
+    "frame_linear_velocity",
+    "frame_orientation",
+    "frame_pose",
+    "frame_position",
+    "frame_twist",
+    "frame_wrench",
+    "image",
+    "joint_effort",
+    "joint_position",
+    "joint_velocity",
+    "kd",
+    "kp",
     "start",
     "stop",
+    "vector3d",
 ]
 
 # Where the names are that need torch to be of use.
 _LATER = {
+    "CompileResults": "leapp.results",
+    "ExportManager": "leapp.export_manager",
     "FunctionPatch": "leapp.patches",
     "NodeResult": "leapp._capture",
     "TracedTensor": "leapp.traced",
@@ -79,14 +131,23 @@ _LATER = {
     "start": "leapp.lifecycle",
     "stop": "leapp.lifecycle",
 }
-_MODULES = ("_capture", "annotate")
+_MODULES = ("_capture", "annotate", "export_manager")
+# And those that are of use without it.
+_ALONE = {
+    "InferenceManager": "leapp.runtime",
+    "__config_version__": "leapp.version",
+    "__version__": "leapp.version",
+}
+_MODULES_ALONE = ("inference_manager", "utils")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "InferenceManager":
-        value = importlib.import_module("leapp.runtime").InferenceManager
+    if name in _ALONE:
+        value = getattr(importlib.import_module(_ALONE[name]), name)
         globals()[name] = value
         return value
+    if name in _MODULES_ALONE:
+        return importlib.import_module(f"leapp.{name}")
     if name not in _LATER and name not in _MODULES:
         raise AttributeError(f"module 'leapp' has no attribute '{name}'")
     try:

@@ -35,6 +35,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+_method = method  # what programs use that were written before there was only one
+
 
 def input_tensors(node_name: str, tensors: Any) -> Any:
     """Open a node, or add inputs to it while it is open.
@@ -84,12 +86,17 @@ def update_state(node_name: str, tensors: dict[str, Any]) -> Any:
     return capture.update_state(node_name, tensors)
 
 
-def register_buffer(node_name: str, tensors: dict[str, Any]) -> Any:
+def register_buffer(node_name: str, tensors: Any) -> Any:
     """Tensors to write into. What survives in them from one call to the next, and matters, is feedback state.
+
+    A dict of names and tensors; or one tensor, or a list of them, which are called ``buffer_0``, ``buffer_1``...
 
     >>> history = annotate.register_buffer("policy", {"history": history})
     >>> history[:] = torch.cat([history[1:], obs[None]])
     """
+    if not isinstance(tensors, dict):
+        listed = tensors if isinstance(tensors, (list, tuple)) else [tensors]
+        tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(listed)}
     return capture.register_buffer(node_name, tensors)
 
 

@@ -30,6 +30,10 @@ class LeappOSError(LeappError, OSError):
     """The file system said no."""
 
 
+class LeappFileNotFoundError(LeappOSError, FileNotFoundError):
+    """There is no such file."""
+
+
 class LeappNotImplementedError(LeappError, NotImplementedError, ValueError):
     """Legal, but not supported here."""
 

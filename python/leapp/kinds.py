@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["InputKindEnum", "OutputKindEnum"]
+__all__ = ["InputKindEnum", "Kind", "OutputKindEnum"]
 
 
 class InputKindEnum(Enum):
@@ -54,3 +54,28 @@ class OutputKindEnum(Enum):
     BODY_ORIENTATION = "target/body/orientation"
     BODY_LINEAR_VELOCITY = "target/body/linear_velocity"
     BODY_ANGULAR_ACCELERATION = "target/body/angular_acceleration"
+
+
+class Kind(Enum):
+    """What a tensor is a quantity of, whichever way it goes; newer than the two above.
+
+    >>> TensorSemantics("q", q, kind=Kind.JOINT_POSITION)
+    """
+
+    JOINT_POSITION = "joint/position"
+    JOINT_VELOCITY = "joint/velocity"
+    JOINT_EFFORT = "joint/effort"
+    FRAME_POSE = "frame/pose"
+    FRAME_POSITION = "frame/position"
+    FRAME_ORIENTATION = "frame/orientation"
+    FRAME_TWIST = "frame/twist"
+    FRAME_LINEAR_VELOCITY = "frame/linear_velocity"
+    FRAME_ANGULAR_VELOCITY = "frame/angular_velocity"
+    FRAME_ACCELERATION = "frame/acceleration"
+    FRAME_LINEAR_ACCELERATION = "frame/linear_acceleration"
+    FRAME_ANGULAR_ACCELERATION = "frame/angular_acceleration"
+    FRAME_WRENCH = "frame/wrench"
+    VECTOR3D = "vector3d"
+    KP = "kp"
+    KD = "kd"
+    IMAGE = "image"

@@ -7,19 +7,33 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leapp._native import capture
 from leapp.errors import LeappTypeError, LeappValueError
+from leapp.results import CompileResults
 from leapp.semantics import GraphConfigs
 
 if TYPE_CHECKING:
-    from leapp._capture import NodeResult
     from leapp.patches import FunctionPatch
 
 __all__ = ["compile_graph", "start", "stop"]
 
 _LEAKS = ("promote", "error", "constant")
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the last ``start`` was given."""
+
+    name: str
+    save_path: str
+    dry_run: bool
+    non_traced: tuple[str, ...]
+
+
+last: Session | None = None
 
 
 def start(
@@ -55,6 +69,7 @@ def start(
     options.python_version = platform.python_version()
     if not isinstance(name, str):
         raise LeappTypeError(f"start: name must be a string, found {type(name).__name__}")
+    name = os.path.expanduser(name)
 
     import torch
 
@@ -62,7 +77,9 @@ def start(
 
     patches.check_patches(patching or [])
     options.torch_version = torch.__version__
+    global last
     capture.start(name, options)  # on failure a session that is active goes on, with its patches
+    last = Session(name, options.save_path, options.dry_run, tuple(options.non_traced))
     front_end.remove()
     try:
         front_end.install(patch=global_patching, patching=patching)
@@ -96,14 +113,16 @@ def compile_graph(
     atol: float = 1e-5,
     strict: bool = True,
     graph_configs: GraphConfigs | None = None,
-) -> dict[str, NodeResult]:
-    """Write the bundle, check each written model against what was captured, and return a result per node.
+) -> CompileResults:
+    """Write the bundle, check each written model against what was captured, and return whether each node passed.
 
     With ``strict``, a node that fails the check raises ``leapp.ValidationError`` after everything is written. A
     ``dry_run`` writes YAML, log and pictures only. ``visualize`` draws ``{name}.png`` and ``{name}.html``.
     ``graph_configs`` are written to the pipeline's part of the YAML.
 
-    >>> leapp.compile_graph()["policy"].status
+    >>> leapp.compile_graph()
+    {'policy': True}
+    >>> leapp.compile_graph().nodes["policy"].status
     'passed'
     """
     if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
@@ -122,13 +141,24 @@ def compile_graph(
         options.set_graph_configs(graph_configs.frequency, graph_configs.extra)
     report = capture.compile_graph(options)
     report.raise_for_validation()
-    return {result.node: result for result in report.nodes}
+    return CompileResults(report)
+
+
+def validate_again(rtol: float = 1e-3, atol: float = 1e-5, strict: bool = True) -> CompileResults:
+    """Check the models that compile_graph wrote once more, with other tolerances."""
+    options = capture.CompileOptions()
+    options.rtol = _number("rtol", rtol)
+    options.atol = _number("atol", atol)
+    options.strict = bool(strict)
+    report = capture.validate_written(options)
+    report.raise_for_validation()
+    return CompileResults(report)
 
 
 def _path(value: Any) -> str:
     if not isinstance(value, (str, os.PathLike)):
         raise LeappTypeError(f"start: save_path must be a string or a path, found {type(value).__name__}")
-    return os.fspath(value)
+    return os.path.expanduser(os.fspath(value))
 
 
 def _strings(argument: str, values: Any) -> list[str]:

@@ -15,25 +15,19 @@ Neither imports torch nor needs it, unless the bundle has ``jit`` or ``pt2`` nod
 
 from __future__ import annotations
 
+import logging
+import os
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
 from leapp._runtime import Manager
+from leapp.errors import LeappValueError
+from leapp.node import Node
+from leapp.values import Values
 
 __all__ = ["InferenceManager", "Node"]
-
-
-@dataclass(frozen=True)
-class Node:
-    """What the bundle says of one node. Descriptions are the ports' YAML: name, dtype, shape, kind, element names."""
-
-    name: str
-    backend: str
-    model_path: str
-    input_descriptions: list[dict[str, Any]]
-    output_descriptions: list[dict[str, Any]]
 
 
 class InferenceManager:
@@ -50,12 +44,11 @@ class InferenceManager:
     run at the same time, give each thread a manager of its own.
     """
 
-    __slots__ = ("_manager", "_nodes")
-
     def __init__(
         self,
         model_path: str | PathLike[str],
         *,
+        missing: Literal["keep", "error"] = "keep",
         allow_outside: bool = False,
         verify_checksums: bool = True,
         fuse: bool = True,
@@ -71,8 +64,11 @@ class InferenceManager:
         ----------
         model_path:
             The bundle's ``{name}.yaml``, or the folder ``{name}`` that has it.
+        missing:
+            What becomes of an input that ``run_policy`` is not given: it keeps its last value, zeros at first, with one
+            warning for each; or that is a KeyError.
         allow_outside:
-            Models may lie outside of the bundle's folder.
+            Models may lie outside of the bundle's folder. Those whose SHA-256 the YAML has may in any case.
         verify_checksums:
             Refuse a model that is not the one that was exported.
         fuse:
@@ -94,7 +90,7 @@ class InferenceManager:
         ValueError
             The bundle is not what it should be: the message names the file, the place, what was expected and found.
         OSError
-            A file cannot be read.
+            A file cannot be read; a FileNotFoundError when there is none.
         ImportError
             ONNX Runtime, or torch for a ``jit`` or ``pt2`` node, is not there.
         """
@@ -110,8 +106,59 @@ class InferenceManager:
             options["onnxruntime_library"] = str(onnxruntime_library)
         if profile_prefix is not None:
             options["profile_prefix"] = str(profile_prefix)
-        self._manager = Manager(model_path, **options)
-        self._nodes = {each[0]: Node(*each) for each in self._manager.nodes}
+        if missing not in ("keep", "error"):
+            raise LeappValueError(f'missing: expected "keep" or "error", found {missing!r}')
+        self._path = os.fspath(model_path)
+        self._manager = Manager(model_path, "", _warn_of_missing if missing == "keep" else None, **options)
+        self._values = Values(self._manager)
+        for note in self._manager.notes:
+            logging.getLogger("leapp").info(note)
+
+        def alone(node: str) -> Manager:
+            return Manager(model_path, node, None, **options)
+
+        folder = os.path.abspath(self._path if os.path.isdir(self._path) else os.path.dirname(self._path))
+        self._nodes = {
+            name: Node(name, backend, os.path.join(folder, path), inputs, outputs, self._manager, alone)
+            for name, backend, path, inputs, outputs in self._manager.nodes
+        }
+
+    @property
+    def model_path(self) -> str:
+        """The path that the manager was given."""
+        return self._path
+
+    @property
+    def leapp_description(self) -> dict[str, Any]:
+        """What the YAML says: "models", "pipeline" and "system information"."""
+        return self._manager.description
+
+    @property
+    def models(self) -> dict[str, Any]:
+        """What the YAML says of each node: its ports and its model."""
+        models: dict[str, Any] = self._manager.description["models"]
+        return models
+
+    @property
+    def pipeline(self) -> dict[str, Any]:
+        """What the YAML says of the wiring."""
+        pipeline: dict[str, Any] = self._manager.description["pipeline"]
+        return pipeline
+
+    @property
+    def system_info(self) -> dict[str, str | None]:
+        """What the bundle was made with."""
+        system: dict[str, str | None] = self._manager.description["system information"]
+        return system
+
+    @property
+    def value_dict(self) -> Values:
+        """What each node's inputs hold, state included, and under "==out==" the outputs of the last step.
+
+        >>> manager.value_dict["policy"]["h"]  # a copy
+        >>> manager.value_dict["policy"]["h"] = torch.zeros(1, 32)  # as set_input_value
+        """
+        return self._values
 
     @property
     def inputs(self) -> list[str]:
@@ -138,8 +185,9 @@ class InferenceManager:
 
         >>> manager.run_policy({"policy/obs": np.zeros((1, 48), np.float32)})["policy/action"]
 
-        A missing or unknown key raises a KeyError, another shape or dtype a ValueError; nothing has run then, and the
-        state is what it was. So it is after a model failed, which raises a RuntimeError.
+        Feedback inputs may be given too: they replace what the step before left. An unknown key raises a KeyError,
+        another shape or dtype a ValueError; nothing has run then, and the state is what it was. So it is after a model
+        failed, which raises a RuntimeError.
         """
         return self._manager.run(inputs)
 
@@ -159,7 +207,7 @@ class InferenceManager:
 
         >>> manager.set_input_value("policy", "h", torch.zeros(1, 32))
 
-        An external input that was set once may be left out of ``run_policy``: it keeps the value it had last.
+        An external input that was set once may be left out of ``run_policy`` without a word: it keeps the value it had.
         """
         self._manager.set_input_value(node_name, input_name, value)
 
@@ -170,3 +218,11 @@ class InferenceManager:
     def __repr__(self) -> str:
         """Name the nodes."""
         return f"<InferenceManager {' '.join(self._nodes)}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+
+def _warn_of_missing(name: str) -> None:
+    message = f"{name} is not given to run_policy: it keeps its last value, zeros at first"
+    log = logging.getLogger("leapp")
+    if log.hasHandlers():  # else Python would print it twice
+        log.warning(message)
+    warnings.warn(message, stacklevel=3)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <limits>
 #include <new>
 
@@ -23,6 +24,39 @@ namespace fs = std::filesystem;
 bool is_inside(const fs::path& file, const fs::path& folder) {
   const auto [rest, unused] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
   return rest == folder.end() && file != folder;
+}
+
+/// Whether the way to `path` goes through a symlink that lies in `folder`. Follows one link at a time, so that each can
+/// be looked at.
+bool passes_link_in(const fs::path& path, const fs::path& folder) {
+  constexpr int kMostLinks = 40;  // as many as the system follows
+  std::deque<fs::path> rest(path.begin(), path.end());
+  fs::path walked;  // free of links
+  for (int links = 0; !rest.empty();) {
+    const fs::path part = rest.front();
+    rest.pop_front();
+    if (part == "..") {
+      walked = walked.parent_path();
+      continue;
+    }
+    walked /= part;
+    std::error_code error;
+    if (!fs::is_symlink(fs::symlink_status(walked, error))) continue;
+    if (is_inside(walked, folder) || ++links > kMostLinks) return true;
+    const fs::path target = fs::read_symlink(walked, error);
+    walked = walked.parent_path();  // an absolute target replaces it
+    rest.insert(rest.begin(), target.begin(), target.end());
+  }
+  return false;
+}
+
+/// Whether `name`, as it is written, is a file outside of the folder that no link in it leads to.
+bool is_named_outside(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+  if (error || name.find('\0') != std::string::npos) return false;
+  const fs::path written = root / name;
+  return !is_inside(written.lexically_normal(), root) && !passes_link_in(written, root);
 }
 
 /// A checksum as the YAML has it: `place` under the model's parameters, of `file`.
@@ -98,14 +132,19 @@ Result<ModelFile> read_model(const fs::path& folder, const Model& model, const F
     return invalid_argument(fmt::format("models.{}: the node has no model, so the pipeline cannot run", model.name));
   }
   ModelFile file;
-  auto path = locate_file(folder, *parameters.model_path, options);
+  // Bytes that the YAML pins by their SHA-256 may come from anywhere: they are those that were exported, or refused.
+  const bool pinned =
+      !options.allow_outside && parameters.sha256sum && is_named_outside(folder, *parameters.model_path);
+  FileOptions where = options;
+  where.allow_outside = options.allow_outside || pinned;
+  auto path = locate_file(folder, *parameters.model_path, where);
   if (!path.ok()) {
     return Status(path.status().code(),
                   fmt::format("models.{}.parameters.model_path: {}", model.name, path.status().message()));
   }
   file.path = std::move(path).value();
   LEAPP_ASSIGN_OR_RETURN(file.bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
-  if (!options.verify_checksums) return file;
+  if (!options.verify_checksums && !pinned) return file;
   if (parameters.sha256sum) {
     LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of(file.bytes));
     LEAPP_RETURN_IF_ERROR(check_digest(model, {"sha256sum", *parameters.sha256sum, *parameters.model_path}, sha256));

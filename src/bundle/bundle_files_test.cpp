@@ -70,6 +70,50 @@ TEST_F(BundleFiles, WhatLeadsOutIsRefused) {
   EXPECT_EQ(locate_file(folder_, "link.onnx", outside).value(), fs::canonical(root_) / "outside.onnx");
 }
 
+TEST_F(BundleFiles, ModelsOutsideAreReadWhenTheirSha256Matches) {
+  const std::string text = "outside";
+  const std::string good = digest_bytes(std::as_bytes(std::span(text))).value().sha256;
+  fs::create_symlink(root_ / "outside.onnx", root_ / "alias.onnx");
+  fs::create_directory_symlink(root_, root_ / "again");
+  for (const std::string& name :
+       {std::string("../outside.onnx"), std::string("./sub/../../outside.onnx"), std::string("../alias.onnx"),
+        std::string("../again/outside.onnx"), fs::absolute(root_ / "outside.onnx").string()}) {
+    Model one = model(name);
+    EXPECT_EQ(read_model(folder_, one).status().code(), StatusCode::kInvalidArgument) << name << " without checksum";
+    one.parameters.md5sum = digest_bytes(std::as_bytes(std::span(text))).value().md5;
+    EXPECT_EQ(read_model(folder_, one).status().code(), StatusCode::kInvalidArgument) << name << " with MD5 only";
+    one.parameters.sha256sum = good;
+    const auto file = read_model(folder_, one);
+    ASSERT_TRUE(file.ok()) << name << ": " << file.status().message();
+    EXPECT_EQ(file.value().bytes.size(), text.size());
+    one.parameters.sha256sum->back() ^= 1;
+    EXPECT_EQ(read_model(folder_, one).status().code(), StatusCode::kDataLoss) << name;
+    EXPECT_EQ(read_model(folder_, one, {.verify_checksums = false}).status().code(), StatusCode::kDataLoss)
+        << name << ": what is outside is compared in any case";
+  }
+}
+
+TEST_F(BundleFiles, NoLinkOfTheBundleLeadsToAModelOutside) {
+  const std::string text = "outside";
+  fs::create_symlink(root_ / "outside.onnx", folder_ / "link.onnx");
+  fs::create_directory_symlink(root_, folder_ / "up");
+  fs::create_directory_symlink(folder_, root_ / "alias");
+  fs::create_directory_symlink("sub", folder_ / "down");
+  fs::create_directory_symlink("bundle/up", root_ / "round");
+  for (const char* name : {"link.onnx", "up/outside.onnx", "../bundle/link.onnx", "../alias/link.onnx",
+                           "../alias/up/outside.onnx", "down/../../outside.onnx", "../round/outside.onnx"}) {
+    Model one = model(name);
+    one.parameters.sha256sum = digest_bytes(std::as_bytes(std::span(text))).value().sha256;
+    const auto file = read_model(folder_, one);
+    ASSERT_FALSE(file.ok()) << name;
+    EXPECT_EQ(file.status().code(), StatusCode::kInvalidArgument) << name << ": " << file.status().message();
+  }
+  ASSERT_EQ(::mkfifo((root_ / "pipe").c_str(), 0600), 0);
+  Model pipe = model("../pipe");
+  pipe.parameters.sha256sum = std::string(64, '0');
+  EXPECT_EQ(read_model(folder_, pipe).status().code(), StatusCode::kIo);
+}
+
 TEST_F(BundleFiles, OnlyRegularFilesThatAreThere) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   for (const char* name : {"nothing.onnx", "sub", "pipe", ".", "model.onnx/x"}) {

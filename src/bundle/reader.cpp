@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSystemInformation = "system information";
 constexpr std::string_view kConfigVersion = "leapp config version";
-constexpr std::array<std::string_view, 4> kVersions{"1.0", "1.1", "1.2", "1.3"};
+constexpr std::array<std::string_view, 5> kVersions{"1.0", "1.1", "1.2", "1.3", "1.4"};
 
 bool is_node_name(std::string_view name) {
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };

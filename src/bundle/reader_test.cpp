@@ -136,10 +136,10 @@ TEST(Reader, WhatMayBeLeftOutOrNull) {
 
 TEST(Reader, EveryVersionUpToThisOne) {
   const std::string start = "models: {}\npipeline: {}\nsystem information: {leapp config version: ";
-  for (const char* version : {"1.0", "'1.1'", "1.2", "'1.3'", "null"}) {
+  for (const char* version : {"1.0", "'1.1'", "1.2", "'1.3'", "1.4", "null"}) {
     EXPECT_TRUE(parse_bundle(start + version + "}\n").ok()) << version;
   }
-  for (const char* version : {"1.4", "'2.0'", "one", "[1]", "10"}) {
+  for (const char* version : {"1.5", "'2.0'", "one", "[1]", "10"}) {
     const auto spec = parse_bundle(start + version + "}\n");
     ASSERT_FALSE(spec.ok()) << version;
     EXPECT_NE(spec.status().message().find("line 3: system information.leapp config version: expected one of 1.0, 1.1"),
@@ -147,7 +147,7 @@ TEST(Reader, EveryVersionUpToThisOne) {
         << spec.status().message();
   }
   // A newer bundle may have keys we do not know: the message is still about the version.
-  const auto newer = parse_bundle("models: {}\nextensions: {}\nsystem information: {leapp config version: '1.4'}\n");
+  const auto newer = parse_bundle("models: {}\nextensions: {}\nsystem information: {leapp config version: '1.5'}\n");
   EXPECT_NE(newer.status().message().find("newer LEAPP"), std::string::npos) << newer.status().message();
 }
 

@@ -132,6 +132,10 @@ class Checker {
     const auto values = runtime::read_initial_values(opened_.folder, opened_.spec,
                                                      runtime::make_plan(opened_.spec, opened_.report.wiring), files_);
     if (!values.ok()) add(Severity::kError, values.status(), "export the bundle again");
+    if (!opened_.spec.pipeline.initial_values && !opened_.spec.pipeline.feedback_flow.empty()) {
+      findings_.push_back(
+          {Severity::kNote, "pipeline.initial_values", "there is none, so the state starts from zeros", ""});
+    }
   }
 
   // What cannot be run here may run elsewhere: no error.

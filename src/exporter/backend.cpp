@@ -24,13 +24,28 @@ struct Known {
   BackendKind kind;
 };
 
-constexpr std::array<Known, 7> kBackends = {{{"jit", "jit", BackendKind::kTorchScript},
+constexpr std::array<Known, 8> kBackends = {{{"jit", "jit", BackendKind::kTorchScript},
                                              {"jit-script", "jit", BackendKind::kTorchScript},
                                              {"jit-trace", "jit", BackendKind::kTorchScript},
                                              {"onnx", "onnx", BackendKind::kOnnx},
                                              {"onnx-dynamo", "onnx", BackendKind::kPytorch},
                                              {"onnx-torchscript", "onnx", BackendKind::kPytorch},
-                                             {"pt2", "pt2", BackendKind::kPytorch}}};
+                                             {"pt2", "pt2", BackendKind::kPytorch},
+                                             {"exported-program", "pt2", BackendKind::kPytorch}}};
+
+/// What the leapp package's backends take, and why nothing comes of it where it is not read.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kWithoutEffect = {
+    {{"optimize", "the graph is simplified in any case"},
+     {"verify", "compile_graph(validate=True) checks every model"},
+     {"report", "log.txt has what the export found"},
+     {"skip_validation", "the ONNX checker is not asked in any case"},
+     {"prescript", "what is exported is the recorded graph"},
+     {"check_trace", "compile_graph(validate=True) checks every model"},
+     {"strict", "what is exported is the recorded graph"},
+     {"device", "whoever loads the model says where it runs"},
+     {"dynamic_shapes", "ports have the shapes they were captured with"},
+     {"annotate_tensorrt_compatible", "nothing is written about TensorRT"},
+     {"validate_tensorrt_build", "nothing is written about TensorRT"}}};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFormats = {
     {{".pt", "jit"}, {".onnx", "onnx"}, {".pt2", "pt2"}}};
@@ -68,10 +83,17 @@ class Reader {
     });
   }
 
-  Status finish() const {
+  /// Refuses keys that nobody knows; `notes` gets a sentence for each that is known and changes nothing.
+  Status finish(std::vector<std::string>& notes) const {
     LEAPP_RETURN_IF_ERROR(status_);
     for (const auto& [key, value] : params_) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+      const auto* other = std::find_if(kWithoutEffect.begin(), kWithoutEffect.end(),
+                                       [&name = key](const auto& entry) { return entry.first == name; });
+      if (other != kWithoutEffect.end()) {
+        notes.push_back(fmt::format("{}: backend_params['{}'] changes nothing: {}", where_, key, other->second));
+        continue;
+      }
       return invalid_argument(fmt::format("{}: backend_params has no '{}'; known: {}", where_, key,
                                           known_.empty() ? "none" : join(known_, ", ")));
     }
@@ -114,7 +136,7 @@ Result<Backend> parse_given(const std::string& node, const bundle::YamlMap& para
   Reader reader(fmt::format("node '{}' (export_with=None)", node), params);
   reader.take<std::string>("model_path", "a str", [&](const std::string& value) { path = value; });
   reader.take<bool>("copy_original_model", "a bool", [&](bool value) { backend.copy_original_model = value; });
-  LEAPP_RETURN_IF_ERROR(reader.finish());
+  LEAPP_RETURN_IF_ERROR(reader.finish(backend.notes));
   const bool named = std::any_of(params.begin(), params.end(), [](const auto& p) { return p.first == "model_path"; });
   if (named) LEAPP_RETURN_IF_ERROR(use_model(node, path, backend));
   return backend;
@@ -139,7 +161,7 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
   }
   Backend backend;
   backend.kind = known->kind;
-  backend.name = known->name;
+  backend.name = known->format == "pt2" ? known->format : known->name;  // two names of one thing
   backend.format = known->format;
   Reader reader(fmt::format("node '{}' (export_with='{}')", node, backend.name), options.backend_params);
   if (backend.kind == BackendKind::kTorchScript) {
@@ -159,7 +181,7 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
     reader.take<bool>("report", "a bool", [&](bool value) { backend.report = value; });
     reader.take<bool>("verify", "a bool", [&](bool value) { backend.verify = value; });
   }
-  LEAPP_RETURN_IF_ERROR(reader.finish());
+  LEAPP_RETURN_IF_ERROR(reader.finish(backend.notes));
   return backend;
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "leapp/capture.h"
 
@@ -34,12 +35,14 @@ struct Backend {
   bool verify = false;
   std::filesystem::path model_path;  ///< kGiven: where the user's file is
   bool copy_original_model = true;
+  std::vector<std::string> notes;  ///< parameters that are accepted and change nothing
 
   /// ".pt", ".onnx" or ".pt2".
   [[nodiscard]] std::string suffix() const;
 };
 
 /// Reads both options of a node. Unknown names list the known ones; a file that is not there is kInvalidArgument.
+/// Parameters that other exporters know and that have nothing to change here are accepted, with a note.
 Result<Backend> parse_backend(const std::string& node, const OutputOptions& options);
 
 /// `options` with the path of a model of the user's made absolute: the working directory may change until

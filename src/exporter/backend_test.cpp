@@ -35,6 +35,7 @@ TEST(Backend, KnowsEveryNameOfTheTable) {
       {"onnx-dynamo", "onnx", ".onnx", BackendKind::kPytorch},
       {"onnx-torchscript", "onnx", ".onnx", BackendKind::kPytorch},
       {"pt2", "pt2", ".pt2", BackendKind::kPytorch},
+      {"exported-program", "pt2", ".pt2", BackendKind::kPytorch},
   };
   for (const auto& [name, format, suffix, kind] : table) {
     const auto backend = parse_backend("policy", {.export_with = name});
@@ -54,10 +55,26 @@ TEST(Backend, UnknownNamesAndKeysListTheKnownOnes) {
                StatusCode::kInvalidArgument, {"'opset_version'", "known: source_lines"});
   expect_words(failure_of({.export_with = "pt2", .backend_params = {{"opset_version", 17}}}),
                StatusCode::kInvalidArgument, {"'opset_version'", "known: none"});
-  expect_words(failure_of({.export_with = "onnx", .backend_params = {{"optimize", true}}}),
-               StatusCode::kInvalidArgument, {"'optimize'"});
   expect_words(failure_of({.backend_params = {{"path", "a.pt"}}}), StatusCode::kInvalidArgument,
                {"'path'", "model_path", "copy_original_model"});
+}
+
+TEST(Backend, ParametersOfOthersAreAcceptedWithANote) {
+  const std::vector<std::string> keys = {"optimize",    "verify", "report", "skip_validation", "prescript",
+                                         "check_trace", "strict", "device", "dynamic_shapes"};
+  for (const std::optional<std::string>& name : {std::optional<std::string>("jit"), std::optional<std::string>("onnx"),
+                                                 std::optional<std::string>("pt2"), std::optional<std::string>()}) {
+    for (const std::string& key : keys) {
+      const auto backend = parse_backend("policy", {.export_with = name, .backend_params = {{key, true}}});
+      ASSERT_TRUE(backend.ok()) << backend.status().message();
+      ASSERT_EQ(backend.value().notes.size(), 1U) << key;
+      EXPECT_NE(backend.value().notes[0].find("'" + key + "'"), std::string::npos) << backend.value().notes[0];
+    }
+  }
+  const auto read = parse_backend("policy", {.export_with = "onnx-dynamo", .backend_params = {{"optimize", false}}});
+  ASSERT_TRUE(read.ok());
+  EXPECT_FALSE(read.value().optimize);
+  EXPECT_TRUE(read.value().notes.empty()) << "it has an effect there";
 }
 
 TEST(Backend, ValuesAreChecked) {

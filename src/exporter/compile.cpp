@@ -225,6 +225,7 @@ Result<std::vector<PreparedNode>> prepare_nodes(capture::Session& session) {
     Backend backend;
     if (non_traced.erase(node->name) == 0) {
       LEAPP_ASSIGN_OR_RETURN(backend, parse_backend(node->name, node->options));
+      for (const std::string& note : backend.notes) session.log().info(note);
     }
     LEAPP_ASSIGN_OR_RETURN(PreparedNode prepared, prepare(*node, std::move(backend), session.log()));
     nodes.push_back(std::move(prepared));

@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <set>
@@ -77,6 +78,16 @@ std::size_t port_count(const bundle::NodePorts& nodes) {
   return count;
 }
 
+// Keys of a port that came with 1.4. They are written as they are given, beside those of the user's.
+bool has_structure(const std::vector<bundle::Port>& ports) {
+  constexpr std::array<std::string_view, 4> kKeys{"axes", "is_setpoint", "reference", "expressed_in"};
+  return std::any_of(ports.begin(), ports.end(), [&](const bundle::Port& port) {
+    return std::any_of(port.extra.begin(), port.extra.end(), [&](const auto& entry) {
+      return std::find(kKeys.begin(), kKeys.end(), entry.first) != kKeys.end();
+    });
+  });
+}
+
 bool has_temporal_axis(const std::vector<bundle::Port>& ports) {
   return std::any_of(ports.begin(), ports.end(), [](const bundle::Port& port) { return port.temporal_axis; });
 }
@@ -88,8 +99,11 @@ void set_config_version(bundle::BundleSpec& spec) {
       !spec.pipeline.configs.empty() || std::any_of(spec.models.begin(), spec.models.end(), [](const bundle::Model& m) {
         return m.parameters.backend == "pt2" || has_temporal_axis(m.inputs) || has_temporal_axis(m.outputs);
       });
+  const bool latest = std::any_of(spec.models.begin(), spec.models.end(), [](const bundle::Model& m) {
+    return has_structure(m.inputs) || has_structure(m.outputs);
+  });
   for (auto& [key, value] : spec.system_information) {
-    if (key == kConfigVersion) value = later ? "1.3" : "1.1";
+    if (key == kConfigVersion) value = latest ? "1.4" : later ? "1.3" : "1.1";
   }
 }
 

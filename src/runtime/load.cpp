@@ -36,6 +36,21 @@ fs::path yaml_of(const fs::path& bundle) {
   return folder / (folder.filename().string() + ".yaml");
 }
 
+bundle::NodePorts ports_of(const bundle::Model& model, const std::vector<bundle::Port>& ports) {
+  std::vector<std::string> names;
+  for (const bundle::Port& port : ports) names.push_back(port.name);
+  return names.empty() ? bundle::NodePorts() : bundle::NodePorts{{model.name, names}};
+}
+
+// A pipeline of one node of `spec`, with nothing fed back.
+Status keep_only(const std::string& node, bundle::BundleSpec& spec) {
+  std::erase_if(spec.models, [&](const bundle::Model& model) { return model.name != node; });
+  if (spec.models.empty()) return not_found(fmt::format("there is no node {}", quote(node)));
+  const bundle::Model& model = spec.models.front();
+  spec.pipeline = {.inputs = ports_of(model, model.inputs), .outputs = ports_of(model, model.outputs)};
+  return {};
+}
+
 void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
   for (const std::size_t node : wiring.order) {
     for (std::size_t port = 0; port < spec.models[node].outputs.size(); ++port) {
@@ -62,8 +77,10 @@ class PipelineAccess::Loader {
             .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
         open_(std::move(open)) {}
 
-  Status read() {
+  /// `node`: only that one, if it is not empty.
+  Status read(const std::string& node = {}) {
     LEAPP_ASSIGN_OR_RETURN(spec_, bundle::read_bundle(yaml_));
+    if (!node.empty()) LEAPP_RETURN_IF_ERROR(at(keep_only(node, spec_)));
     auto wiring = bundle::check_wiring(spec_);
     if (!wiring.ok()) return at(wiring.status());
     wiring_ = std::move(wiring).value();
@@ -187,6 +204,11 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
   LEAPP_ASSIGN_OR_RETURN(Buffers buffers, Buffers::allocate(plan.buffers));
   auto impl = std::make_unique<Impl>(std::move(buffers));
   impl->initial_values = std::move(values);
+  if (!spec_.pipeline.initial_values && !plan.states.empty()) {
+    impl->notes.push_back(
+        fmt::format("{}: pipeline.initial_values: there is none, so {} from zeros", yaml_.string(),
+                    join(names_of(plan.states), ", ") + (plan.states.size() > 1 ? " start" : " starts")));
+  }
   impl->input_names = names_of(plan.inputs);
   impl->output_names = names_of(plan.outputs);
   impl->state_names = names_of(plan.states);
@@ -243,8 +265,13 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
 }
 
 Result<Pipeline> PipelineAccess::load(const fs::path& bundle, const LoadOptions& options, EngineOpener open) {
+  return load_node(bundle, {}, options, std::move(open));
+}
+
+Result<Pipeline> PipelineAccess::load_node(const fs::path& bundle, const std::string& node, const LoadOptions& options,
+                                           EngineOpener open) {
   const auto loader = std::make_shared<Loader>(yaml_of(bundle), options, std::move(open));
-  LEAPP_RETURN_IF_ERROR(loader->read());
+  LEAPP_RETURN_IF_ERROR(loader->read(node));
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Pipeline::Impl> impl, Loader::load(loader));
   Pipeline pipeline(std::move(impl));
   if (options.prepare) LEAPP_RETURN_IF_ERROR(loader->at(pipeline.prepare()));

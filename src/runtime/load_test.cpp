@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "leapp/bundle/reader.h"
 #include "leapp/runtime/pipeline.h"
+#include "runtime/pipeline_access.h"
 #include "runtime/pipeline_testing.h"
 
 namespace leapp::runtime {
@@ -41,7 +42,7 @@ std::vector<Case> broken_specs() {
        [](TestBundle& b) {
          b.spec.system_information = {{"leapp config version", "9.0"}};
        },
-       untouched, "system information.leapp config version: expected one of 1.0, 1.1, 1.2, 1.3 (a newer bundle"},
+       untouched, "system information.leapp config version: expected one of 1.0, 1.1, 1.2, 1.3, 1.4 (a newer bundle"},
       {"cycle",
        [](TestBundle& b) { std::swap(b.spec.pipeline.data_flow.emplace_back(), b.spec.pipeline.feedback_flow[0]); },
        untouched, "pipeline.data_flow: a cycle: policy -> policy"},
@@ -84,8 +85,6 @@ std::vector<Case> broken_specs() {
        untouched,
        "node pre: cannot bind models.pre (pre.onnx): input \"x\": the bundle says float32[2,2], the model "
        "float32[1,4]"},
-      {"missing state", [](TestBundle& b) { b.initial = {}; }, untouched,
-       "pipeline.initial_values: expected a file with a value for policy/h_in, found none"},
       {"other state", [](TestBundle& b) { b.initial[0].first = "policy/x"; }, untouched,
        "expected a value for the feedback input policy/h_in, found none"},
       {"unknown state", [](TestBundle& b) { b.initial.emplace_back("policy/g", std::vector<float>(4)); }, untouched,
@@ -96,7 +95,11 @@ std::vector<Case> broken_specs() {
        "models.pre.parameters.sha256sum: expected"},
       {"md5", [](TestBundle& b) { b.spec.models[0].parameters.md5sum->front() ^= 1; }, untouched,
        "models.pre.parameters.md5sum: expected"},
-      {"outside by dots", [](TestBundle& b) { b.spec.models[0].parameters.model_path = "../pre.onnx"; },
+      {"outside by dots",
+       [](TestBundle& b) {
+         b.spec.models[0].parameters.model_path = "../pre.onnx";
+         b.spec.models[0].parameters.sha256sum.reset();
+       },
        [](const TestBundle& b) { fs::copy_file(b.folder() / "pre.onnx", b.folder() / "../pre.onnx"); },
        "models.pre.parameters.model_path: \"../pre.onnx\" leads out of the bundle's folder"},
       {"too much",
@@ -156,8 +159,14 @@ std::vector<Case> broken_files() {
       {"path outside",
        [](TestBundle& b) {
          b.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx").string();
+         b.spec.models[0].parameters.sha256sum.reset();
        },
        untouched, "leads out of the bundle's folder"},
+      {"another model outside",
+       [](TestBundle& b) {
+         b.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "halve.onnx").string();
+       },
+       untouched, "models.pre.parameters.sha256sum: expected"},
   };
 }
 
@@ -291,6 +300,81 @@ TEST(Load, OutsideAndChecksumsCanBeAllowed) {
   options.verify_checksums = false;
   const auto pipeline = Pipeline::load(bundle.write(), options);
   EXPECT_TRUE(pipeline.ok()) << pipeline.status().message();
+}
+
+TEST(Load, AModelOutsideThatHasTheRightSha256) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  TestBundle bundle("pinned");
+  TestBundle::make_recurrent(bundle);
+  fs::remove(bundle.folder() / "pre.onnx");
+  bundle.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx").string();
+  auto pipeline = Pipeline::load(bundle.write(), test_options());
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+  ASSERT_EQ(pipeline.value().step(), StepResult::kOk);
+  EXPECT_EQ(pipeline.value().output<float>("post/y").value()[0], 1.5F);
+}
+
+TEST(Load, WithoutInitialValuesStateStartsFromZeros) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  TestBundle bundle("zeros");
+  TestBundle::make_recurrent(bundle);
+  EXPECT_TRUE(Pipeline::load(bundle.write(), test_options()).value().notes().empty());
+  bundle.initial = {};
+  bundle.spec.pipeline.initial_values.reset();
+  for (const bool fuse : {true, false}) {
+    LoadOptions options = test_options();
+    options.fuse = fuse;
+    auto pipeline = Pipeline::load(bundle.write(), options);
+    ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+    ASSERT_EQ(pipeline.value().notes().size(), 1U);
+    EXPECT_NE(pipeline.value().notes()[0].find("policy/h_in starts from zeros"), std::string::npos)
+        << pipeline.value().notes()[0];
+    for (const float expected : {1.0F, 1.5F}) {
+      ASSERT_EQ(pipeline.value().step(), StepResult::kOk);
+      EXPECT_EQ(pipeline.value().output<float>("post/y").value()[3], expected);
+    }
+    pipeline.value().reset();
+    EXPECT_EQ(pipeline.value().feedback_input("policy/h_in").value().as<float>().value()[3], 0.0F);
+  }
+}
+
+TEST(Load, OneNodeAlone) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  TestBundle bundle("one_node");
+  TestBundle::make_recurrent(bundle);
+  const LoadOptions options = test_options();
+  const auto open = [&](const std::string& backend) { return PipelineAccess::open_engine(backend, options.engine); };
+  auto node = PipelineAccess::load_node(bundle.write(), "policy", options, open);
+  ASSERT_TRUE(node.ok()) << node.status().message();
+  EXPECT_EQ(node.value().inputs(), (std::vector<std::string>{"policy/x", "policy/h_in"}));
+  EXPECT_EQ(node.value().outputs(), (std::vector<std::string>{"policy/y", "policy/h_out"}));
+  EXPECT_TRUE(node.value().feedback_inputs().empty());
+  EXPECT_EQ(PipelineAccess::load_node(bundle.yaml(), "plant", options, open).status().code(), StatusCode::kNotFound);
+}
+
+TEST(Load, WhatNodesReadCanBeLookedAt) {
+  if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
+  TestBundle bundle("node_inputs");
+  TestBundle::make_recurrent(bundle);
+  LoadOptions options = test_options();
+  options.fuse = false;
+  Pipeline pipeline = Pipeline::load(bundle.write(), options).value();
+  const auto first = [&](const char* name) {
+    return PipelineAccess::node_input(pipeline, name).value().as<float>().value()[0];
+  };
+  pipeline.input<float>("pre/x").value()[0] = 3;
+  EXPECT_EQ(first("policy/h_in"), 1);
+  for (const float state : {7.5F, 10.75F}) {
+    ASSERT_EQ(pipeline.step(), StepResult::kOk);
+    EXPECT_EQ(first("pre/x"), 3);
+    EXPECT_EQ(first("policy/x"), 7);
+    EXPECT_EQ(first("policy/h_in"), state) << "what the next step reads";
+    EXPECT_EQ(first("post/x"), 2 * state);
+  }
+  EXPECT_FALSE(PipelineAccess::node_input(pipeline, "post/z"));
+  options.fuse = true;
+  const Pipeline fused = Pipeline::load(bundle.yaml(), options).value();
+  EXPECT_FALSE(PipelineAccess::node_input(fused, "policy/x")) << "there is no such tensor any more";
 }
 
 TEST(Load, ExternalDataStaysInTheFolder) {

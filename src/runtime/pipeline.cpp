@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
 
 namespace leapp::runtime {
@@ -153,11 +154,12 @@ Status Pipeline::error() const {
 void Pipeline::reset(ResetMode mode) {
   for (std::size_t i = 0; i < impl_->plan.states.size(); ++i) {
     const std::vector<std::byte>& value = impl_->initial_values[i];
-    std::byte* state = impl_->buffers.at(impl_->plan.states[i].place, impl_->parity);
-    if (mode == ResetMode::kExported) {
+    const Place place = impl_->plan.states[i].place;
+    std::byte* state = impl_->buffers.at(place, impl_->parity);
+    if (mode == ResetMode::kExported && !value.empty()) {
       std::copy(value.begin(), value.end(), state);
     } else {
-      std::fill_n(state, value.size(), std::byte{0});
+      std::fill_n(state, impl_->buffers.size(place.buffer), std::byte{0});
     }
   }
 }
@@ -167,6 +169,7 @@ const std::vector<std::string>& Pipeline::outputs() const { return impl_->output
 const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_->state_names; }
 const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
 const Status& Pipeline::fusion() const { return impl_->fusion; }
+const std::vector<std::string>& Pipeline::notes() const { return impl_->notes; }
 
 Result<TensorView> Pipeline::input(std::string_view name) {
   const EndPlan* end = find_end(impl_->plan.inputs, name);
@@ -201,6 +204,19 @@ Result<TensorView> Pipeline::output(std::string_view name) const {
 Result<TensorView> Pipeline::feedback_input(std::string_view name) {
   const EndPlan* end = find_end(impl_->plan.states, name);
   return end == nullptr ? unknown("feedback input", name, impl_->state_names) : impl_->view(end->place);
+}
+
+std::optional<TensorView> PipelineAccess::node_input(const Pipeline& pipeline, std::string_view name) {
+  const Pipeline::Impl& impl = *pipeline.impl_;
+  for (const NodePlan& node : impl.plan.nodes) {
+    const bundle::Model& model = impl.models[node.model];
+    for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+      // After a step the half that is read next is the one that was written last.
+      const Place place{node.inputs[i].buffer, false};
+      if (model.name + "/" + model.inputs[i].name == name) return impl.view(place);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace leapp::runtime

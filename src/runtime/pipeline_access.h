@@ -3,6 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "leapp/base/export.h"
 #include "leapp/runtime/pipeline.h"
@@ -14,6 +17,14 @@ namespace leapp::runtime {
 struct PipelineAccess {
   LEAPP_API static Result<Pipeline> load(const std::filesystem::path& bundle, const LoadOptions& options,
                                          EngineOpener open);
+
+  /// The same of one node alone: all its ports are inputs and outputs. kNotFound when there is no such node.
+  LEAPP_API static Result<Pipeline> load_node(const std::filesystem::path& bundle, const std::string& node,
+                                              const LoadOptions& options, EngineOpener open);
+
+  /// What an input of a node holds, "node/port": of the last step if another node feeds it in the same step. In place
+  /// until the next step. Nothing when there is none of that name, or none any more because nodes were fused.
+  LEAPP_API static std::optional<TensorView> node_input(const Pipeline& pipeline, std::string_view name);
 
   /// The engines that Pipeline::load uses.
   LEAPP_API static Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend,

@@ -52,6 +52,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   /// The same bundle with a model for each node, for when the fused one cannot be prepared.
   std::function<Result<std::unique_ptr<Impl>>()> separate;
   InitialValues initial_values;
+  std::vector<std::string> notes;
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
   std::vector<std::string> state_names;

@@ -46,9 +46,8 @@ Result<InitialValues> read_initial_values(const std::filesystem::path& folder, c
                                           const Plan& plan, const bundle::FileOptions& options) {
   InitialValues values;
   if (!spec.pipeline.initial_values) {
-    if (plan.states.empty()) return values;
-    return invalid_argument(fmt::format("pipeline.initial_values: expected a file with a value for {}, found none",
-                                        plan.states.front().name));
+    values.resize(plan.states.size());
+    return values;
   }
   const std::string& name = *spec.pipeline.initial_values;
   auto path = bundle::locate_file(folder, name, options);

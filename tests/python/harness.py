@@ -149,7 +149,7 @@ def export(fn: Function, *inputs: torch.Tensor, save_path: Path, name: str = "gr
     problem = difference_in_bits(before, eager)
     assert problem is None, f"capture changed what the program computes: {problem}"
     results = leapp.compile_graph(validate=True, strict=True)
-    assert results["node"].status == "passed", results["node"].message
+    assert results.nodes["node"].status == "passed", results.nodes["node"].message
     folder = Path(save_path) / name
     return Exported(folder, "node", [f"x{i}" for i in range(len(inputs))], eager, read_yaml(folder))
 

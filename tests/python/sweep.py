@@ -106,7 +106,7 @@ def _compare(cases: list[Case], eager: dict[str, list[torch.Tensor]], save_path:
         names = [f"x{i}" for i in range(len(case.inputs))]
         try:
             exported = Exported(folder, case.node, names, eager[case.node], bundle)
-            problem = _compare_one(case, results[case.node], exported)
+            problem = _compare_one(case, results.nodes[case.node], exported)
         except Exception as failure:
             failures.append(Failure(case.node, f"the model: {type(failure).__name__}: {failure}", silent=False))
             continue

@@ -467,7 +467,7 @@ def test_reentry_with_the_same(session: Path) -> None:
     for _ in range(9):
         first_call()
     leapp.stop()
-    result = leapp.compile_graph()["n"]
+    result = leapp.compile_graph().nodes["n"]
     assert result
     assert (result.status, result.outputs) == ("passed", 2)
     assert re.search("samples=|NodeResult", repr(result))

@@ -153,7 +153,7 @@ def test_a_node_without_a_model(folder: Path) -> None:
     x = annotate.input_tensors("n", {"x": torch.ones(2)})
     annotate.output_tensors("n", {"y": x * 2})
     leapp.stop()
-    result = leapp.compile_graph()["n"]
+    result = leapp.compile_graph().nodes["n"]
     assert (result.status, bool(result)) == ("skipped", True)
     parameters = read_yaml(folder)["models"]["n"]["parameters"]
     assert parameters == dict.fromkeys(("backend", "model_path", "md5sum", "sha256sum"))
@@ -171,7 +171,7 @@ def test_backend_names(backend: str, folder: Path) -> None:
 def test_results(folder: Path) -> None:
     node("n", lambda x: {"y": x * 2, "z": x + 1}, x=torch.ones(2))
     leapp.stop()
-    result = leapp.compile_graph(validate=True)["n"]
+    result = leapp.compile_graph(validate=True).nodes["n"]
     assert (result.status, result.samples, result.outputs) == ("passed", 1, 2)
     assert result
 
@@ -187,9 +187,9 @@ def test_a_failing_node_raises_after_everything_is_written(folder: Path) -> None
     assert (folder / "bad.pt").exists()
     assert (folder / "g.yaml").exists()
     results = leapp.compile_graph(strict=False)
-    assert (results["bad"].status, bool(results["bad"])) == ("failed", False)
-    assert "NaN" in results["bad"].message
-    assert results["good"].status == "passed"
+    assert (results.nodes["bad"].status, bool(results["bad"])) == ("failed", False)
+    assert "NaN" in results.nodes["bad"].message
+    assert results.nodes["good"].status == "passed"
     assert "NaN" in read_log(folder)
     results = leapp.compile_graph(validate=False)
     assert all(results.values())

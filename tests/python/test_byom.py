@@ -60,7 +60,7 @@ def test_a_model_is_copied_checksummed_and_checked(tmp_path: Path) -> None:
         "md5sum": hashlib.md5(data).hexdigest(),
         "sha256sum": hashlib.sha256(data).hexdigest(),
     }
-    assert (results["n"].status, results["n"].samples) == ("passed", 1)
+    assert (results.nodes["n"].status, results.nodes["n"].samples) == ("passed", 1)
     inputs = [port["name"] for port in read_yaml(folder)["models"]["n"]["inputs"]]
     assert inputs == ["x", "unused"]  # the model takes both, whatever the program used
 
@@ -75,7 +75,7 @@ def test_a_model_that_computes_something_else(tmp_path: Path) -> None:
 def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
     (tmp_path / "net.pt").write_bytes(b"not a model")
     _, results = session(tmp_path, ("n", {"params": {"model_path": str(tmp_path / "net.pt")}}), strict=False)
-    assert results["n"].status == "errored"
+    assert results.nodes["n"].status == "errored"
 
 
 def test_a_model_that_is_referenced(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_model_that_is_referenced(tmp_path: Path) -> None:
     folder, results = session(tmp_path, ("n", {"params": {"model_path": str(model), "copy_original_model": False}}))
     assert parameters(folder, "n")["model_path"] == "../mine/net.pt"
     assert not (folder / "net.pt").exists()
-    assert results["n"].status == "passed"
+    assert results.nodes["n"].status == "passed"
 
 
 def test_a_referenced_model_inside_the_bundle_stays(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_referenced_model_inside_the_bundle_stays(tmp_path: Path) -> None:
     for _ in range(2):
         folder, results = session(tmp_path, ("n", {"params": {"model_path": str(model), "copy_original_model": False}}))
         assert parameters(folder, "n")["model_path"] == "net.pt"
-        assert results["n"].status == "passed"
+        assert results.nodes["n"].status == "passed"
     assert model.is_file()
 
 
@@ -125,7 +125,7 @@ def test_the_path_is_meant_from_where_it_was_given(tmp_path: Path, monkeypatch: 
     run_node("n", {"model_path": "net.pt"})
     monkeypatch.chdir(tmp_path / "elsewhere")
     leapp.stop()
-    assert leapp.compile_graph()["n"].status == "passed"
+    assert leapp.compile_graph().nodes["n"].status == "passed"
 
 
 def test_a_model_that_is_gone_at_compile(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_formats_are_known_by_their_suffix(suffix: str, tmp_path: Path) -> None:
 def test_no_backend_is_a_placeholder(tmp_path: Path) -> None:
     folder, results = session(tmp_path, ("n", {}))
     assert parameters(folder, "n") == NULLS
-    assert results["n"].status == "skipped"
+    assert results.nodes["n"].status == "skipped"
     assert bool(results["n"])
 
 
@@ -161,7 +161,7 @@ def test_non_traced_nodes_keep_ports_and_edges(tmp_path: Path) -> None:
     annotate.output_tensors("policy", {"action": z * 2}, export_with="jit")
     leapp.stop()
     results = leapp.compile_graph()
-    assert {node: result.status for node, result in results.items()} == {"plant": "skipped", "policy": "passed"}
+    assert {node: result.status for node, result in results.nodes.items()} == {"plant": "skipped", "policy": "passed"}
     data = read_yaml(tmp_path / "g")
     assert data["models"]["plant"]["parameters"] == NULLS
     assert [port["name"] for port in data["models"]["plant"]["inputs"]] == ["x", "unused"]
@@ -184,7 +184,7 @@ def test_a_dry_run_writes_the_yaml_and_removes_nothing(where: str, tmp_path: Pat
         hidden = annotate.output_tensors("new", {"h_out": h + x}, export_with="jit")
     leapp.stop()
     results = leapp.compile_graph(dry_run=where == "compile")
-    assert results["new"].status == "skipped"
+    assert results.nodes["new"].status == "skipped"
     assert {path.name for path in folder.iterdir()} == before
     data = read_yaml(folder)
     assert list(data["models"]) == ["new"]
@@ -198,5 +198,5 @@ def test_compile_after_a_dry_compile(tmp_path: Path) -> None:
     leapp.stop()
     leapp.compile_graph(dry_run=True)
     assert not (tmp_path / "g" / "n.pt").exists()
-    assert leapp.compile_graph()["n"].status == "passed"
+    assert leapp.compile_graph().nodes["n"].status == "passed"
     assert (tmp_path / "g" / "n.pt").is_file()

@@ -29,7 +29,7 @@ def export(model: torch.nn.Module, x: torch.Tensor, folder: Path, **backend_para
     annotate.output_tensors("node", {"y": y}, export_with="onnx", backend_params=backend_params or None)
     leapp.stop()
     results = leapp.compile_graph(visualize=False)
-    assert results["node"].status == "passed"
+    assert results.nodes["node"].status == "passed"
     parameters: dict[str, Any] = read_yaml(folder / "graph")["models"]["node"]["parameters"]
     return parameters
 

@@ -47,7 +47,7 @@ def export(
     outputs = results if isinstance(results, dict) else named(results)
     annotate.output_tensors("node", outputs, export_with=backend, backend_params=params or None)
     leapp.stop()
-    assert leapp.compile_graph(visualize=False)["node"].status == "passed"
+    assert leapp.compile_graph(visualize=False).nodes["node"].status == "passed"
     return load(folder / "graph")
 
 
@@ -113,7 +113,7 @@ def test_gru_with_state(backend: str, tmp_path: Path) -> None:
         hidden = annotate.update_state("node", {"h": after}).detach()
         annotate.output_tensors("node", {"y": y}, export_with=backend)
     leapp.stop()
-    result = leapp.compile_graph(visualize=False)["node"]
+    result = leapp.compile_graph(visualize=False).nodes["node"]
     assert (result.status, result.samples) == ("passed", 3)
     ports = yaml.safe_load((tmp_path / "graph" / "graph.yaml").read_text())
     before, behind = ("h", "h") if backend == "pt2" else ("h_in", "h_out")
@@ -251,7 +251,7 @@ def test_the_modes_of_the_caller_do_not_matter(backend: str, mode: Callable[[], 
     annotate.output_tensors("node", {"y": live @ live}, export_with=backend)
     leapp.stop()
     with mode():
-        assert leapp.compile_graph(visualize=False)["node"].status == "passed"
+        assert leapp.compile_graph(visualize=False).nodes["node"].status == "passed"
     torch.testing.assert_close(load(tmp_path / "graph")(x), [x @ x], rtol=1e-5, atol=1e-6)
 
 

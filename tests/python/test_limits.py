@@ -215,7 +215,7 @@ def test_what_happens(case: Limit, tmp_path: Path) -> None:
         x = annotate.input_tensors("n", {"x": given.double().numpy().copy() if case.arrays else given})
         annotate.output_tensors("n", {"y": case.function(x)}, export_with="jit")
     leapp.stop()
-    result = leapp.compile_graph(strict=False)["n"]
+    result = leapp.compile_graph(strict=False).nodes["n"]
     found = [line for line in warnings_in(read_log(tmp_path / "g")) if "leaves the graph" in line]
     if case.warned:
         here = location_pattern(__file__, line_of(case.function, "# here"))

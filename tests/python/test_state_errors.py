@@ -182,7 +182,7 @@ def test_state_error(row: Row, tmp_path: Path) -> None:
     total = annotate.update_state("policy", {"total": total + x})
     annotate.output_tensors("policy", {"action": total * 2}, export_with="jit")
     leapp.stop()
-    assert leapp.compile_graph(visualize=False)["policy"].status == "passed"
+    assert leapp.compile_graph(visualize=False).nodes["policy"].status == "passed"
     assert_complete_export(tmp_path / "g", {"x": X, "z": X, "s": torch.zeros(2, 3)})
 
 
@@ -204,7 +204,7 @@ class Session:
     def finish(self, **inputs: torch.Tensor) -> None:
         self.call()
         leapp.stop()
-        assert leapp.compile_graph(visualize=False)["policy"].status == "passed"
+        assert leapp.compile_graph(visualize=False).nodes["policy"].status == "passed"
         assert_complete_export(self.folder, inputs)
 
 

@@ -34,7 +34,7 @@ def exported(fn: Callable[[Tensor], Tensor], folder: Path) -> tuple[torch.jit.Sc
     x = annotate.input_tensors("n", {"x": torch.arange(3.0)})
     annotate.output_tensors("n", {"y": fn(x)}, export_with="jit")
     leapp.stop()
-    assert leapp.compile_graph()["n"].status == "passed"
+    assert leapp.compile_graph().nodes["n"].status == "passed"
     return torch.jit.load(str(folder / "g" / "n.pt")), (folder / "g" / "log.txt").read_text()
 
 

@@ -152,7 +152,7 @@ def test_nan_that_the_program_makes_is_traced_to_its_line(tmp_path: Path) -> Non
     leapp.start("g", save_path=tmp_path)
     run_node(program, [torch.zeros(3)])
     leapp.stop()
-    [finding] = leapp.compile_graph(visualize=False, strict=False)["policy"].findings
+    [finding] = leapp.compile_graph(visualize=False, strict=False).nodes["policy"].findings
     assert (finding.kind, finding.line) == ("nan", line_of(program, "# of a negative number"))
     assert "the program itself gives NaN there" in finding.remedy
     assert finding.code == "z = torch.log(y)"
@@ -464,11 +464,11 @@ def test_nodes_without_a_model_are_said_to_be_skipped(tmp_path: Path) -> None:
     run_node(square, [torch.ones(2)], node="on")
     leapp.stop()
     results = leapp.compile_graph(visualize=False)
-    assert (results["off"].status, results["on"].status) == ("skipped", "passed")
-    assert "non_traced" in results["off"].message
+    assert (results.nodes["off"].status, results.nodes["on"].status) == ("skipped", "passed")
+    assert "non_traced" in results.nodes["off"].message
     assert "whole pipeline: not run: node 'off' has no model" in read_log(tmp_path / "g")
     results = leapp.compile_graph(visualize=False, dry_run=True)
-    assert "dry run" in results["on"].message
+    assert "dry run" in results.nodes["on"].message
 
 
 def test_a_model_that_was_brought_is_validated_and_run_with_the_rest(tmp_path: Path) -> None:
@@ -489,7 +489,7 @@ def test_a_model_that_was_brought_is_validated_and_run_with_the_rest(tmp_path: P
     torch.jit.save(torch.jit.script(Doubler()), str(tmp_path / "net.pt"))
     assert all(bring("good", 2.0).values())
     assert "whole pipeline: 2 passes ok" in read_log(tmp_path / "good")
-    [finding] = bring("bad", 3.0)["mine"].findings
+    [finding] = bring("bad", 3.0).nodes["mine"].findings
     assert "not LEAPP's" in finding.details[-1]
     assert "right file" in finding.remedy
 
@@ -508,7 +508,7 @@ def test_a_model_that_the_peer_wrote(node: str, tmp_path: Path) -> None:
                 params = {"model_path": str(peer / f"{node}.pt")}
                 annotate.output_tensors(node, {"y": program(live) * factor}, backend_params=params)
         leapp.stop()
-        return leapp.compile_graph(visualize=False, strict=False)[node]
+        return leapp.compile_graph(visualize=False, strict=False).nodes[node]
 
     assert (export_with(1.0).status, export_with(1.0).samples) == ("passed", 3)
     result = export_with(2.0)
@@ -531,7 +531,7 @@ def test_a_node_that_fails_leaves_the_state_of_others_alone(tmp_path: Path) -> N
         run_node(square, inputs, node="other")
     leapp.stop()
     results = leapp.compile_graph(visualize=False, strict=False)
-    assert results["other"].status == "passed"
-    [finding] = results["policy"].findings
+    assert results.nodes["other"].status == "passed"
+    [finding] = results.nodes["policy"].findings
     assert finding.kind == "baked_number"
     assert "it shows in samples 1, 2 of 3" in finding.details

@@ -26,7 +26,7 @@ def findings(
         for inputs in calls:
             run_node(fn, inputs)
     leapp.stop()
-    result = leapp.compile_graph(visualize=False, strict=False)["policy"]
+    result = leapp.compile_graph(visualize=False, strict=False).nodes["policy"]
     assert result.status == status, result.message
     assert_said_everywhere(folder / "g", result)
     return list(result.findings)
@@ -122,7 +122,7 @@ def test_a_missed_input(tmp_path: Path) -> None:
         offset = torch.full((3,), i + 0.5)
         run_node(program, inputs)
     leapp.stop()
-    result = leapp.compile_graph(visualize=False, strict=False)["policy"]
+    result = leapp.compile_graph(visualize=False, strict=False).nodes["policy"]
     assert_said_everywhere(tmp_path / "g", result)
     finding = result.findings[0]
     assert (finding.kind, finding.line) == ("missed_input", line_of(program, "# not announced"))
@@ -169,7 +169,7 @@ def test_glue(tmp_path: Path) -> None:
     program()
     program()
     leapp.stop()
-    result = leapp.compile_graph(visualize=False)["policy"]
+    result = leapp.compile_graph(visualize=False).nodes["policy"]
     assert_said_everywhere(tmp_path / "g", result)
     [finding] = result.findings
     assert (result.status, finding.kind, finding.fails) == ("passed", "glue", False)

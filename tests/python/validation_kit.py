@@ -46,7 +46,7 @@ def export(
     with torch.no_grad():
         given = [run_node(fn, inputs, **options) for inputs in calls]
     leapp.stop()
-    assert leapp.compile_graph(visualize=False)["policy"].status == "passed"
+    assert leapp.compile_graph(visualize=False).nodes["policy"].status == "passed"
     return folder / "g", given
 
 

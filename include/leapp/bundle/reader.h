@@ -15,7 +15,7 @@
 #include "leapp/base/status.h"
 #include "leapp/bundle/spec.h"
 
-/// Reads bundles, ours and the peer's, config versions 1.0 to 1.3. The bytes may come from strangers: any byte string
+/// Reads bundles, ours and the peer's, config versions 1.0 to 1.4. The bytes may come from strangers: any byte string
 /// ends in a Status or in something that is consistent in itself. All functions may be called from any thread.
 namespace leapp::bundle {
 
@@ -30,7 +30,7 @@ LEAPP_API Result<BundleSpec> parse_bundle(std::string_view text);
 LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file);
 
 struct FileOptions {
-  /// Files of the bundle may be anywhere, not only in its folder.
+  /// Files of the bundle may be anywhere, not only in its folder and, for models, where read_model looks.
   bool allow_outside = false;
   bool verify_checksums = true;
   /// Compare `md5sum` even where there is a `sha256sum`, which says the same in half the time.
@@ -49,7 +49,9 @@ struct ModelFile {
 };
 
 /// Reads the model and compares it with the checksums that are given: kDataLoss when one differs.
-/// kInvalidArgument when the node has no model.
+/// kInvalidArgument when the node has no model. A path that leads out of the folder as it is written, and not by a
+/// symlink in the folder, is followed when the model has a `sha256sum`, which is then compared whatever the options
+/// say.
 LEAPP_API Result<ModelFile> read_model(const std::filesystem::path& folder, const Model& model,
                                        const FileOptions& options = {});
 

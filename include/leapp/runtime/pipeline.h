@@ -98,6 +98,9 @@ class LEAPP_API Pipeline {
   /// why they run one after the other. May change in prepare().
   [[nodiscard]] const Status& fusion() const;
 
+  /// What loading found worth knowing, and no reason to refuse: a sentence each.
+  [[nodiscard]] const std::vector<std::string>& notes() const;
+
   /// What the bundle's YAML says.
   [[nodiscard]] const bundle::BundleSpec& spec() const;
 

@@ -2,13 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/exceptions.h"
 
+#include <cerrno>
+#include <system_error>
+
 namespace nb = nanobind;
 
 namespace leapp::python {
 namespace {
 
-const char* exception_name(StatusCode code) {
-  switch (code) {
+// How messages end that the system's errors are put into.
+bool is_missing_file(const Status& status) {
+  return status.code() == StatusCode::kIo && status.message().ends_with(std::generic_category().message(ENOENT));
+}
+
+const char* exception_name(const Status& status) {
+  if (is_missing_file(status)) return "LeappFileNotFoundError";
+  switch (status.code()) {
     case StatusCode::kInvalidArgument:
     case StatusCode::kDataLoss:
       return "LeappValueError";
@@ -28,7 +37,7 @@ const char* exception_name(StatusCode code) {
 }  // namespace
 
 void raise(const Status& status, const char* type) {
-  const nb::object exception = nb::module_::import_("leapp.errors").attr(type ? type : exception_name(status.code()));
+  const nb::object exception = nb::module_::import_("leapp.errors").attr(type ? type : exception_name(status));
   PyErr_SetString(exception.ptr(), status.message().c_str());
   throw nb::python_error();
 }

@@ -4,12 +4,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <vector>
+
 #include "leapp/bundle/spec.h"
 
 namespace leapp::python {
 
-/// A port as the dict that its YAML is.
-nanobind::dict describe(const bundle::Port& port);
+/// Ports, and a whole bundle, as the lists and dicts that their YAML is.
+nanobind::list describe(const std::vector<bundle::Port>& ports);
+nanobind::dict describe(const bundle::BundleSpec& spec);
 
 /// Whatever a user attached to the pipeline.
 nanobind::object to_python(const bundle::YamlValue& value);

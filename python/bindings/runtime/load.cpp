@@ -55,12 +55,12 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, 
 
 }  // namespace
 
-runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const runtime::LoadOptions& options) {
+runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const std::string& node,
+                                const runtime::LoadOptions& options) {
   auto pipeline = [&] {
     const nb::gil_scoped_release others_may_run;
-    return runtime::PipelineAccess::load(bundle, options, [engine = options.engine](const std::string& backend) {
-      return open_engine(backend, engine);
-    });
+    const auto open = [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); };
+    return runtime::PipelineAccess::load_node(bundle, node, options, open);
   }();
   if (pipeline.ok()) return std::move(pipeline).value();
   // What is not found while loading is not a key but a library.

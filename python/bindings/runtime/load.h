@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "leapp/runtime/pipeline.h"
 
@@ -10,6 +11,7 @@ namespace leapp::python {
 
 /// Loads a bundle with what only Python knows: where ONNX Runtime's package is, torch for "jit" nodes, and "pt2" nodes.
 /// Python's lock, which the caller has, is free meanwhile. Raises what went wrong.
-runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const runtime::LoadOptions& options);
+runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const std::string& node,
+                                const runtime::LoadOptions& options);
 
 }  // namespace leapp::python

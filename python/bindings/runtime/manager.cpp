@@ -14,6 +14,7 @@
 #include "describe.h"
 #include "load.h"
 #include "mock.h"
+#include "runtime/pipeline_access.h"
 
 namespace nb = nanobind;
 
@@ -53,6 +54,35 @@ std::string list_text(const std::vector<PortInfo>& ports) {
   return names.empty() ? "none" : join(names, ", ");
 }
 
+/// What a tensor holds, of its own. Made into an array when it is nobody's turn: that may run other Python code.
+class Contents {
+ public:
+  Contents() = default;
+  explicit Contents(const TensorView& view) : Contents(view.dtype, {view.shape.begin(), view.shape.end()}) {
+    std::memcpy(bytes_.data(), view.data, bytes_.size());
+  }
+  /// Zeros.
+  Contents(DType dtype, std::vector<std::int64_t> shape) : dtype_(dtype), shape_(std::move(shape)) {
+    std::size_t size = dtype_size(dtype);
+    for (const std::int64_t extent : shape_) size *= static_cast<std::size_t>(extent);
+    bytes_.resize(size);
+  }
+
+  [[nodiscard]] nb::object to_array(const std::string& name) {
+    const std::vector<PortInfo> port{port_info(name, {bytes_.data(), dtype_, shape_})};
+    const ArrayLibrary library = ArrayLibrary::current();
+    library.check(port);
+    const ArrayOut made = library.make(port.front());
+    std::memcpy(made.data, bytes_.data(), bytes_.size());
+    return made.array;
+  }
+
+ private:
+  DType dtype_ = DType::kFloat32;
+  std::vector<std::int64_t> shape_;
+  std::vector<std::byte> bytes_;
+};
+
 nb::dict as_dict(nb::handle inputs) {
   if (PyDict_Check(inputs.ptr())) return nb::borrow<nb::dict>(inputs);
   PyObject* dict =
@@ -90,8 +120,9 @@ class Manager::Turn {
   Manager& manager_;
 };
 
-Manager::Manager(const std::filesystem::path& bundle, const runtime::LoadOptions& options)
-    : pipeline_(load_pipeline(bundle, options)) {
+Manager::Manager(const std::filesystem::path& bundle, const std::string& node, const runtime::LoadOptions& options,
+                 nb::object on_missing)
+    : pipeline_(load_pipeline(bundle, node, options)), on_missing_(std::move(on_missing)) {
   for (const std::string& name : pipeline_->inputs()) {
     input_views_.push_back(pipeline_->input(name).value());
     inputs_.push_back(port_info(name, input_views_.back()));
@@ -125,37 +156,47 @@ std::optional<std::size_t> Manager::find(const Names& names, nb::handle key) {
 }
 
 void Manager::raise_unknown(std::string_view key) const {
-  if (const auto state = state_names_.find(key); state != state_names_.end()) {
-    raise(
-        not_found(fmt::format("{} is a feedback input, which the step before gives: use set_input_value to replace it",
-                              states_[state->second].name)));
-  }
-  raise(not_found(fmt::format("there is no input {}; there are {}", quote(key), list_text(inputs_))));
+  const std::string feedback = states_.empty() ? "" : fmt::format(", and the feedback inputs {}", list_text(states_));
+  raise(not_found(fmt::format("there is no input {}; there are {}{}", quote(key), list_text(inputs_), feedback)));
 }
 
-/// The caller's arrays in the order of inputs_; empty where there is none and none is needed.
-std::vector<nb::object> Manager::sort_inputs(nb::handle inputs) const {
+Manager::Given Manager::sort_inputs(nb::handle inputs) {
   const nb::dict dict = as_dict(inputs);
-  std::vector<nb::object> values(inputs_.size());
+  Given given{std::vector<nb::object>(inputs_.size()), std::vector<nb::object>(states_.size())};
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(dict.ptr(), &at, &key, &value) != 0;) {
-    const auto index = find(input_names_, key);
+    auto index = find(input_names_, key);
+    const bool external = index.has_value();
+    if (!external) index = find(state_names_, key);
     if (!index) raise_unknown(nb::str(nb::handle(key)).c_str());
-    if (values[*index].is_valid()) {
-      raise(invalid_argument(fmt::format("{} is given twice, with and without _in", inputs_[*index].name)));
+    nb::object& place = (external ? given.inputs : given.states)[*index];
+    if (place.is_valid()) {
+      const std::string& name = (external ? inputs_ : states_)[*index].name;
+      raise(invalid_argument(fmt::format("{} is given twice, with and without _in", name)));
     }
-    values[*index] = nb::borrow(value);
+    place = nb::borrow(value);
   }
-  std::vector<std::string> missing;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i].is_valid() && !kept_[i]) missing.push_back(inputs_[i].name);
+  return given;
+}
+
+/// Speaks of inputs that are not given: the first time of each, or always by an error.
+void Manager::miss(const std::vector<nb::object>& inputs) {
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_valid() && !kept_[i]) missing.push_back(i);
   }
-  if (!missing.empty()) {
-    raise(not_found(
-        fmt::format("expected a value for each of {}; missing: {}", list_text(inputs_), join(missing, ", "))));
+  if (missing.empty()) return;
+  if (on_missing_.is_none()) {
+    std::vector<std::string> names;
+    for (const std::size_t i : missing) names.push_back(inputs_[i].name);
+    raise(
+        not_found(fmt::format("expected a value for each of {}; missing: {}", list_text(inputs_), join(names, ", "))));
   }
-  return values;
+  for (const std::size_t i : missing) {
+    kept_[i] = true;
+    on_missing_(inputs_[i].key);
+  }
 }
 
 void Manager::open(ArrayIn& array, nb::handle value, const PortInfo& port) {
@@ -165,21 +206,43 @@ void Manager::open(ArrayIn& array, nb::handle value, const PortInfo& port) {
       fmt::format("{}: expected {}, found {}", port.name, type_text(port.dtype, port.shape), array.type_text())));
 }
 
-void Manager::step() {
+std::vector<ArrayIn> Manager::open_all(const std::vector<nb::object>& values, const std::vector<PortInfo>& ports) {
+  std::vector<ArrayIn> arrays(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_valid()) open(arrays[i], values[i], ports[i]);
+  }
+  return arrays;
+}
+
+Manager::Backup Manager::set_states(const std::vector<nb::object>& values, const std::vector<ArrayIn>& arrays) {
+  Backup before;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].is_valid()) continue;
+    const TensorView state = pipeline_->feedback_input(states_[i].name).value();
+    const auto* bytes = static_cast<const std::byte*>(state.data);
+    before.emplace_back(state, std::vector<std::byte>(bytes, bytes + bytes_of(state)));
+    arrays[i].copy_to(state.data);
+  }
+  return before;
+}
+
+void Manager::step(const Backup& before) {
   runtime::StepResult result{};
   {
     const nb::gil_scoped_release others_may_run;
     result = pipeline_->step();
   }
-  if (result != runtime::StepResult::kOk) raise(pipeline_->error());
+  if (result == runtime::StepResult::kOk) return;
+  for (const auto& [state, bytes] : before) std::memcpy(state.data, bytes.data(), bytes.size());
+  raise(pipeline_->error());
 }
 
 nb::dict Manager::run(nb::handle inputs) {
-  const std::vector<nb::object> values = sort_inputs(inputs);
-  std::vector<ArrayIn> arrays(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_valid()) open(arrays[i], values[i], inputs_[i]);
-  }
+  const Given given = sort_inputs(inputs);
+  const std::vector<nb::object>& values = given.inputs;
+  const std::vector<ArrayIn> arrays = open_all(values, inputs_);
+  const std::vector<ArrayIn> states = open_all(given.states, states_);
+  miss(values);
   // Made before it is our turn: making them may run other Python code.
   const ArrayLibrary library = ArrayLibrary::current();
   library.check(outputs_);
@@ -195,7 +258,7 @@ nb::dict Manager::run(nb::handle inputs) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_valid()) arrays[i].copy_to(input_views_[i].data);
   }
-  step();
+  step(set_states(given.states, states));
   for (std::size_t i = 0; i < targets.size(); ++i) {
     std::memcpy(targets[i], output_views_[i].data, bytes_of(output_views_[i]));
   }
@@ -245,19 +308,69 @@ nb::dict Manager::mock_input(std::optional<std::uint64_t> seed) const {
   return values;
 }
 
+std::optional<TensorView> Manager::input_view(const std::string& key) {
+  if (const auto input = input_names_.find(key); input != input_names_.end()) return input_views_[input->second];
+  if (const auto state = state_names_.find(key); state != state_names_.end()) {
+    return pipeline_->feedback_input(states_[state->second].name).value();
+  }
+  return runtime::PipelineAccess::node_input(*pipeline_, key);
+}
+
+nb::object Manager::input_value(const std::string& key) {
+  Contents contents;
+  {
+    const Turn turn(*this);
+    const std::optional<TensorView> view = input_view(key);
+    if (!view) {
+      raise(
+          not_found(fmt::format("{} cannot be looked at: there is no such input, or the nodes run as one model "
+                                "(fuse=False keeps them apart)",
+                                quote(key))));
+    }
+    contents = Contents(*view);
+  }
+  return contents.to_array(key);
+}
+
+nb::object Manager::output_value(const std::string& key) {
+  const auto at = std::ranges::find(outputs_, key, &PortInfo::name);
+  if (at == outputs_.end()) {
+    raise(not_found(fmt::format("there is no output {}; there are {}", quote(key), list_text(outputs_))));
+  }
+  Contents contents;
+  {
+    const Turn turn(*this);
+    contents = Contents(output_views_[static_cast<std::size_t>(at - outputs_.begin())]);
+  }
+  return contents.to_array(key);
+}
+
+nb::dict Manager::zeros(const std::string& node, bool inputs) const {
+  nb::dict values;
+  for (const bundle::Model& model : pipeline_->spec().models) {
+    if (model.name != node) continue;
+    for (const bundle::Port& port : inputs ? model.inputs : model.outputs) {
+      values[port.name.c_str()] = Contents(port.dtype, port.shape).to_array(port.name);
+    }
+  }
+  return values;
+}
+
 nb::list Manager::nodes() const {
-  const auto describe_all = [](const std::vector<bundle::Port>& ports) {
-    nb::list list;
-    for (const bundle::Port& port : ports) list.append(describe(port));
-    return list;
-  };
   nb::list nodes;
   for (const bundle::Model& model : pipeline_->spec().models) {
     nodes.append(nb::make_tuple(model.name.c_str(), model.parameters.backend->c_str(),
-                                model.parameters.model_path->c_str(), describe_all(model.inputs),
-                                describe_all(model.outputs)));
+                                model.parameters.model_path->c_str(), describe(model.inputs), describe(model.outputs)));
   }
   return nodes;
+}
+
+nb::dict Manager::description() const { return describe(pipeline_->spec()); }
+
+nb::list Manager::notes() const {
+  nb::list notes;
+  for (const std::string& note : pipeline_->notes()) notes.append(nb::str(note.c_str()));
+  return notes;
 }
 
 }  // namespace leapp::python

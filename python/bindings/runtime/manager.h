@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "array_in.h"
@@ -25,10 +26,14 @@ namespace leapp::python {
 /// it: their calls take turns. Python's lock is free while models run. All functions need Python's lock.
 class Manager {
  public:
-  /// Loads the bundle; torch is imported when it has nodes that need it.
-  Manager(const std::filesystem::path& bundle, const runtime::LoadOptions& options);
+  /// Loads the bundle, or of it `node` alone if that is not empty; torch is imported when there are nodes that need it.
+  /// `on_missing` is called with the name of an input the first time that run() is not given it; None: that is an
+  /// error.
+  Manager(const std::filesystem::path& bundle, const std::string& node, const runtime::LoadOptions& options,
+          nanobind::object on_missing);
 
-  /// One step. `inputs` is a dict of "node/port" → array. Everything is checked before anything changes.
+  /// One step. `inputs` is a dict of "node/port" → array, of inputs and of feedback inputs. Everything is checked
+  /// before anything changes. An input that is not given keeps what it holds.
   nanobind::dict run(nanobind::handle inputs);
 
   /// A feedback input, for the next step; or an external one, which run() then need not be given.
@@ -39,11 +44,21 @@ class Manager {
   /// Random values for every external input.
   nanobind::dict mock_input(std::optional<std::uint64_t> seed) const;
 
+  /// A copy of what an input of a node, "node/port", or an output of the pipeline holds.
+  nanobind::object input_value(const std::string& key);
+  nanobind::object output_value(const std::string& key);
+
+  /// An array of zeros for each input, or else output, of a node, by the port's name.
+  [[nodiscard]] nanobind::dict zeros(const std::string& node, bool inputs) const;
+
   [[nodiscard]] nanobind::list inputs() const { return keys(inputs_); }
   [[nodiscard]] nanobind::list outputs() const { return keys(outputs_); }
   [[nodiscard]] nanobind::list feedback_inputs() const { return keys(states_); }
   /// For each node its name, backend, model's path, and descriptions of inputs and outputs.
   [[nodiscard]] nanobind::list nodes() const;
+  /// What the YAML says, as the dict that it is.
+  [[nodiscard]] nanobind::dict description() const;
+  [[nodiscard]] nanobind::list notes() const;
 
  private:
   class Turn;
@@ -53,10 +68,22 @@ class Manager {
 
   static nanobind::list keys(const std::vector<PortInfo>& ports);
   static std::optional<std::size_t> find(const Names& names, nanobind::handle key);
-  std::vector<nanobind::object> sort_inputs(nanobind::handle inputs) const;
+  /// The caller's arrays in the order of inputs_ and of states_; empty where there is none.
+  struct Given {
+    std::vector<nanobind::object> inputs;
+    std::vector<nanobind::object> states;
+  };
+  /// Bytes of the feedback inputs that a step was given, to put them back if it fails.
+  using Backup = std::vector<std::pair<TensorView, std::vector<std::byte>>>;
+
+  Given sort_inputs(nanobind::handle inputs);
+  void miss(const std::vector<nanobind::object>& inputs);
   [[noreturn]] void raise_unknown(std::string_view key) const;
   static void open(ArrayIn& array, nanobind::handle value, const PortInfo& port);
-  void step();
+  static std::vector<ArrayIn> open_all(const std::vector<nanobind::object>& values, const std::vector<PortInfo>& ports);
+  Backup set_states(const std::vector<nanobind::object>& values, const std::vector<ArrayIn>& arrays);
+  void step(const Backup& before);
+  [[nodiscard]] std::optional<TensorView> input_view(const std::string& key);
 
   std::optional<runtime::Pipeline> pipeline_;
   std::vector<PortInfo> inputs_;
@@ -66,7 +93,8 @@ class Manager {
   Names state_names_;
   std::vector<TensorView> input_views_;
   std::vector<TensorView> output_views_;
-  std::vector<bool> kept_;  ///< inputs that set_input_value gave a value
+  std::vector<bool> kept_;  ///< inputs that may be left out without a word: set, or spoken of before
+  nanobind::object on_missing_;
 
   std::mutex mutex_;
   std::atomic<std::thread::id> running_;  ///< the thread whose turn it is

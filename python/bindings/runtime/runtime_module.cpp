@@ -79,16 +79,23 @@ NB_MODULE(_runtime, module) {
   nb::class_<Manager>(module, "Manager")
       .def(
           "__init__",
-          [](Manager* self, const std::filesystem::path& bundle, const nb::kwargs& options) {
-            new (self) Manager(bundle, leapp::python::load_options(options));
+          [](Manager* self, const std::filesystem::path& bundle, const std::string& node, nb::object on_missing,
+             const nb::kwargs& options) {
+            new (self) Manager(bundle, node, leapp::python::load_options(options), std::move(on_missing));
           },
-          nb::arg("bundle"), nb::arg("options"))
+          nb::arg("bundle"), nb::arg("node"), nb::arg("on_missing").none(), nb::arg("options"))
       .def("run", &Manager::run, nb::arg("inputs"))
       .def("set_input_value", &Manager::set_input_value, nb::arg("node"), nb::arg("name"), nb::arg("value").none())
       .def("reset", &Manager::reset, nb::arg("mode"))
       .def("mock_input", &Manager::mock_input, nb::arg("seed").none())
+      .def("input_value", &Manager::input_value, nb::arg("key"))
+      .def("output_value", &Manager::output_value, nb::arg("key"))
+      .def("zeros", &Manager::zeros, nb::arg("node"), nb::arg("inputs"))
       .def_prop_ro("inputs", &Manager::inputs)
       .def_prop_ro("outputs", &Manager::outputs)
       .def_prop_ro("feedback_inputs", &Manager::feedback_inputs)
-      .def_prop_ro("nodes", &Manager::nodes);
+      .def_prop_ro("nodes", &Manager::nodes)
+      .def_prop_ro("description", &Manager::description)
+      .def_prop_ro("notes", &Manager::notes);
+  module.attr("__version__") = LEAPP_VERSION;
 }
