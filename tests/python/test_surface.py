@@ -342,9 +342,10 @@ def test_bad_semantics(make: Callable[[], Any], error: type[Exception], words: s
 
 @pytest.mark.parametrize("static", [False, True])
 def test_setpoints_are_inputs(static: bool, tmp_path: Path) -> None:
+    gains = torch.ones(2)
     leapp.start("g", save_path=tmp_path)
     x = annotate.input_tensors("n", {"x": X})
-    target = leapp.joint_position("target", X.clone() if static else x + 1, is_setpoint=True)
+    target = leapp.joint_position("target", gains if static else x + 1, is_setpoint=True)
     tensors, constants = ({"y": x + 1}, target) if static else (target, None)
     with pytest.raises(ValueError, match="only to inputs"):
         annotate.output_tensors("n", tensors, static_outputs=constants)
@@ -508,10 +509,15 @@ def test_a_missing_file(two: Path, tmp_path: Path) -> None:
             InferenceManager(path)
         assert isinstance(caught.value, leapp.LeappError)
         assert isinstance(caught.value, leapp.LeappOSError)
-    broken = tmp_path / "two.yaml"
-    broken.write_text(two.read_text())
+    alone = tmp_path / "two.yaml"
+    alone.write_text(two.read_text())
+    with pytest.raises(FileNotFoundError, match="initial_values"):
+        InferenceManager(alone)
+    alone.with_name("two_initial_values.safetensors").write_bytes(
+        two.with_name("two_initial_values.safetensors").read_bytes()
+    )
     with pytest.raises(FileNotFoundError, match=r"pre\.pt"):
-        InferenceManager(broken)
+        InferenceManager(alone)
 
 
 def test_a_bundle_without_initial_values(two: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
