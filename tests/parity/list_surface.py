@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 MODULES = ["leapp.export_manager", "leapp.inference_manager", "leapp.utils.dtype", "leapp.utils.enums"]
-MODULES += ["leapp.utils.tensor_description", "leapp.utils.utils"]
+MODULES += ["leapp.utils.tensor_description", "leapp.utils.utils", "leapp.utils.logging", "leapp.utils.tracing_lock"]
+MODULES += ["leapp.utils.caller_identity", "leapp.leapp"]
 
 
 def parameters(thing: Any) -> dict[str, str] | None:

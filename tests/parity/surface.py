@@ -167,6 +167,16 @@ SURFACE: list[Name] = [
         "absent",
         _INNER,
     ),
+    *_all("leapp.leapp", "annotate start stop compile_graph", "differs", "`leapp.annotate` and so on"),
+    Name("leapp.leapp.AnnotateAPI", "absent", "the class of `leapp.annotate`, a module here"),
+    *_all("leapp.utils.logging", "FATAL SECTION SYSTEM"),
+    Name("leapp.utils.tracing_lock.TracingLock", "absent", _INNER),
+    *_all(
+        "leapp.utils.caller_identity",
+        "CallerFrame CallerIdentity caller_identity_has_same_anchor format_caller_identity get_caller_stack_identity",
+        "absent",
+        _INNER,
+    ),
     Name("leapp.utils.utils.get_system_info", "differs", "without `warp version`"),
     *_all(
         "leapp.utils.utils",

@@ -72,6 +72,8 @@ def test_versions() -> None:
         ("leapp.utils.tensor_description", ["TensorSemantics", "TemporalAxis", "GraphConfigs", "Axis"]),
         ("leapp.utils.dtype", ["map_to_torch_dtype", "dtype_to_name", "value_to_name_and_shape"]),
         ("leapp.utils.utils", ["get_system_info"]),
+        ("leapp.utils.logging", ["_get_logger", "SECTION"]),
+        ("leapp.leapp", ["start", "stop", "compile_graph", "annotate"]),
     ],
 )
 def test_import_paths(module: str, names: list[str]) -> None:
@@ -98,6 +100,19 @@ def test_helpers_for_dtypes() -> None:
     with pytest.raises(ValueError, match="float33"):
         map_to_torch_dtype("float33")
     assert ("__temporal_axis__", (torch.Tensor, np.ndarray)) == (TEMPORAL_AXIS_SENTINEL, TRACABLE_BASE_TYPES)
+
+
+def test_the_logger_by_its_other_name(caplog: pytest.LogCaptureFixture) -> None:
+    from leapp.utils.logging import FATAL, SECTION, SYSTEM, _get_logger
+
+    log = _get_logger()
+    with caplog.at_level(logging.DEBUG, "leapp"):
+        log.info("a")
+        log.section("b")
+        log.system("c")
+        with pytest.raises(KeyError, match="d"):
+            log.fatal("d", KeyError)
+    assert [record.levelno for record in caplog.records] == [logging.INFO, SECTION, SYSTEM, FATAL]
 
 
 def test_system_info_is_what_bundles_say(tmp_path: Path) -> None:
