@@ -234,7 +234,6 @@ def test_backend_params_of_the_other_package(backend: str | None, tmp_path: Path
         assert not any("warning" in line.lower() for line in lines)
     with pytest.raises(ValueError, match="'optimise'"):
         session(tmp_path, export_with="jit", backend_params={"optimise": True})
-    leapp.stop()
 
 
 # ------------------------------------------------------------------ what tensors mean
@@ -364,7 +363,6 @@ def test_setpoints_are_inputs(static: bool, tmp_path: Path) -> None:
     tensors, constants = ({"y": x + 1}, target) if static else (target, None)
     with pytest.raises(ValueError, match="only to inputs"):
         annotate.output_tensors("n", tensors, static_outputs=constants)
-    leapp.stop()
 
 
 # ------------------------------------------------------------------ running a bundle
