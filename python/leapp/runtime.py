@@ -223,6 +223,6 @@ class InferenceManager:
 def _warn_of_missing(name: str) -> None:
     message = f"{name} is not given to run_policy: it keeps its last value, zeros at first"
     log = logging.getLogger("leapp")
-    if log.hasHandlers():  # else Python would print it twice
-        log.warning(message)
+    if log.hasHandlers():  # the console has it from the warning
+        log.warning(message, extra={"leapp_shown": False})
     warnings.warn(message, stacklevel=3)
