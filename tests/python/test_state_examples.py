@@ -139,7 +139,8 @@ def run_block(program: str, folder: Path) -> tuple[int, str]:
     (folder / "program.py").write_text(program)
     command = [sys.executable, "-W", "error", str(folder / "program.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    return done.returncode, one_line(done.stderr.replace(str(folder), "/home/me"))
+    said = re.sub(r"^leapp: Bundle: .*\n", "", done.stderr, flags=re.MULTILINE)
+    return done.returncode, one_line(said.replace(str(folder), "/home/me"))
 
 
 def one_line(text: str) -> str:
