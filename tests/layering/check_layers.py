@@ -40,6 +40,8 @@ LAYERS: dict[str, Layer] = {
     "emit/onnx": Layer(("base", "graph", "emit", "onnx_proto"), ("fmt",)),
     "draw": Layer(("base", "bundle"), ("fmt", "graphviz", "json")),
     "engine": Layer(("base", "bundle"), ("fmt",)),
+    # Loops over memory: they know nothing of ours.
+    "engine/native/kernels": Layer((), ("highway",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
     "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)),
@@ -76,6 +78,7 @@ THIRD_PARTY: dict[str, str] = {
     "cli11": r"CLI/",
     "fmt": r"fmt/",
     "graphviz": r"graphviz/",
+    "highway": r"hwy/",
     "gtest": r"g(test|mock)/",
     "json": r"nlohmann/",
     "onnxruntime": r"(onnxruntime/)?onnxruntime_",

@@ -219,7 +219,7 @@ struct RecurrentCell {
   std::int64_t hidden = 0;
   bool linear_before_reset = false;  ///< GRU
   Activation activation;             ///< of a simple layer
-  float* scratch = nullptr;          ///< batch * (gates + 1) * hidden
+  float* scratch = nullptr;          ///< batch * ((gates + 1) * hidden + 16)
 };
 void gru_cell(const RecurrentCell& args) noexcept;
 void lstm_cell(const RecurrentCell& args) noexcept;

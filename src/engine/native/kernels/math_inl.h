@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of vectors of float32, once per instruction set: those that layers are made of. Each stays within 4 units
+// in the last place of the exact value; the polynomials were fitted at Chebyshev nodes. None assumes a fused
+// multiply-add, and none looks at the rounding mode. The rest, which may be slower, is in math_wide_inl.h.
+#include <hwy/highway.h>
+
+#if defined(LEAPP_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LEAPP_KERNELS_MATH_INL_H_
+#undef LEAPP_KERNELS_MATH_INL_H_
+#else
+#define LEAPP_KERNELS_MATH_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace leapp::native::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// first + x * (second + x * (...))
+template <class D, class V>
+HWY_INLINE V polynomial(D d, V /*x*/, hn::TFromD<D> last) {
+  return hn::Set(d, last);
+}
+template <class D, class V, class... More>
+HWY_INLINE V polynomial(D d, V x, hn::TFromD<D> first, More... more) {
+  return hn::MulAdd(polynomial(d, x, static_cast<hn::TFromD<D>>(more)...), x, hn::Set(d, first));
+}
+
+/// 2 to the power of an integer in [-126, 127].
+template <class D, class VI>
+HWY_INLINE hn::Vec<D> power_of_two(D d, VI exponent) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(di, 127))));
+}
+
+/// What the result is at zero: the argument, with its sign.
+template <class D, class V>
+HWY_INLINE V keep_zero(D d, V x, V y) {
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);
+}
+
+/// exp(x) - 1 = r + r^2 q(r) for |r| <= ln(2) / 2.
+template <class D, class V>
+HWY_INLINE V expm1_reduced(D d, V r) {
+  const V q = polynomial(d, r, 0.500000001345772715F, 0.166666666816142557F, 0.0416664650060400488F,
+                         0.00833331093444886847F, 0.00139336410319867012F, 0.000198909808697503256F);
+  return hn::MulAdd(hn::Mul(r, r), q, r);
+}
+
+/// x = power * ln(2) + rest. ln(2) is split so that the first product is exact.
+template <class D, class V>
+HWY_INLINE V reduce_by_ln2(D d, V x, V* rest) {
+  const V power = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504F)));
+  const V near = hn::NegMulAdd(power, hn::Set(d, 0.693359375F), x);
+  *rest = hn::MulAdd(power, hn::Set(d, 2.12194440e-4F), near);
+  return power;
+}
+
+/// factor * exp(x + low), where low is small beside 1. The power of two comes last and in two steps: results that are
+/// infinite or denormal are rounded once.
+template <class D, class V>
+HWY_INLINE V scaled_exp(D d, V x, V low, V factor) {
+  const hn::RebindToSigned<D> di;
+  const V inside = hn::Min(hn::Max(x, hn::Set(d, -120.0F)), hn::Set(d, 100.0F));
+  V rest;
+  const V power = reduce_by_ln2(d, inside, &rest);
+  const V value = expm1_reduced(d, hn::Add(rest, low));
+  const auto whole = hn::ConvertTo(di, power);
+  const auto half = hn::ShiftRight<1>(whole);
+  const V scaled = hn::Mul(hn::MulAdd(factor, value, factor), power_of_two(d, half));
+  const V result = hn::Mul(scaled, power_of_two(d, hn::Sub(whole, half)));
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
+}
+
+template <class D, class V>
+HWY_INLINE V exp_of(D d, V x) {
+  return scaled_exp(d, x, hn::Zero(d), hn::Set(d, 1.0F));
+}
+
+template <class D, class V>
+HWY_INLINE V expm1_of(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  // Below -18 the result is -1, above 89 infinite.
+  const V inside = hn::Min(hn::Max(x, hn::Set(d, -18.0F)), hn::Set(d, 89.0F));
+  V rest;
+  const V power = reduce_by_ln2(d, inside, &rest);
+  const V half = power_of_two(d, hn::Sub(hn::ConvertTo(di, power), hn::Set(di, 1)));  // 2^128 would not be a number
+  const V sum = hn::MulAdd(half, expm1_reduced(d, rest), hn::Sub(half, hn::Set(d, 0.5F)));
+  const V result = keep_zero(d, x, hn::Add(sum, sum));
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
+}
+
+template <class D, class V>
+HWY_INLINE V log_of(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const auto tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38F));
+  const V normal = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 33554432.0F)), x);
+  const auto bits = hn::BitCast(di, normal);
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3f3504f3)));  // mantissa from sqrt(1/2)
+  const V f = hn::Sub(hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(exponent))), hn::Set(d, 1.0F));
+  const V e = hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElseZero(tiny, hn::Set(d, 25.0F)));
+  const V f2 = hn::Mul(f, f);
+  const V q = polynomial(d, f, 0.333333311800300481F, -0.24999996957950882F, 0.200007157488921017F,
+                         -0.166678023195012541F, 0.142490576456974804F, -0.124256873314511061F, 0.116854199234867393F,
+                         -0.114797338466376356F, 0.0697161147145117783F);
+  V y = hn::Mul(hn::Mul(f, f2), q);
+  y = hn::NegMulAdd(e, hn::Set(d, 2.12194440e-4F), y);
+  y = hn::NegMulAdd(hn::Set(d, 0.5F), f2, y);
+  y = hn::MulAdd(e, hn::Set(d, 0.693359375F), hn::Add(f, y));
+  const V infinity = hn::Inf(d);
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  y = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), y);
+  return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), y, hn::NaN(d));
+}
+
+/// log(1 + x) for x in [0, 1]: what rounding 1 + x lost is put back to first order.
+template <class D, class V>
+HWY_INLINE V log1p_of_small(D d, V x) {
+  const V one = hn::Set(d, 1.0F);
+  const V sum = hn::Add(one, x);
+  const V lost = hn::Sub(x, hn::Sub(sum, one));
+  return hn::Add(log_of(d, sum), hn::Div(lost, sum));
+}
+
+template <class D, class V>
+HWY_INLINE V tanh_of(D d, V x) {
+  const V magnitude = hn::Abs(x);
+  const V t = expm1_of(d, hn::Mul(magnitude, hn::Set(d, -2.0F)));
+  const V y = hn::Div(hn::Neg(t), hn::Add(t, hn::Set(d, 2.0F)));
+  return hn::CopySign(y, x);
+}
+
+template <class D, class V>
+HWY_INLINE V sigmoid_of(D d, V x) {
+  const V one = hn::Set(d, 1.0F);
+  const V e = exp_of(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+template <class D, class V>
+HWY_INLINE V softplus_of(D d, V x) {
+  const V positive = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);
+  return hn::Add(positive, log1p_of_small(d, exp_of(d, hn::Neg(hn::Abs(x)))));
+}
+
+/// factor * erfc(a / sqrt(2)) / 2 for a >= 0: the part of a normal distribution beyond a. The square of a is taken in
+/// two parts, as its error would be multiplied by a^2.
+template <class D, class V>
+HWY_INLINE V scaled_tail(D d, V a, V factor) {
+  const hn::RebindToUnsigned<D> du;
+  const V inside = hn::IfThenElse(hn::Gt(a, hn::Set(d, 15.5F)), hn::Set(d, 15.5F), a);
+  const V t = hn::Div(hn::Set(d, 4.0F), hn::Add(inside, hn::Set(d, 4.0F)));
+  const V ratio =
+      polynomial(d, t, 4.10104557853154202e-6F, 0.0996265447196606069F, 0.101030007720075261F, 0.0844296299751640304F,
+                 0.122805640438066859F, -0.0693258505413113349F, 0.341142524410635707F, -0.447208020849139478F,
+                 0.517217987485879371F, -0.356852274091090729F, 0.124698880757252551F, -0.0175691710793295149F);
+  const V high = hn::BitCast(d, hn::And(hn::BitCast(du, inside), hn::Set(du, 0xfffff000U)));
+  const V low = hn::Sub(inside, high);
+  const V half = hn::Set(d, -0.5F);
+  return scaled_exp(d, hn::Mul(half, hn::Mul(high, high)), hn::Mul(half, hn::Mul(low, hn::Add(inside, high))),
+                    hn::Mul(factor, ratio));
+}
+
+template <class D, class V>
+HWY_INLINE V erf_of(D d, V x) {
+  const V a = hn::Abs(x);
+  const V square = hn::Mul(x, x);
+  const V small = hn::Mul(x, polynomial(d, square, 1.12837916584835095F, -0.37612626666720331F, 0.112835947151602177F,
+                                        -0.0268542120106264124F, 0.00518908742343397399F, -0.000801686428716586953F,
+                                        0.0000787587506268548834F));
+  const V beyond = scaled_tail(d, hn::Mul(a, hn::Set(d, 1.41421356F)), hn::Set(d, -2.0F));
+  const V large = hn::CopySign(hn::Add(hn::Set(d, 1.0F), beyond), x);
+  return hn::IfThenElse(hn::Gt(a, hn::Set(d, 1.0F)), large, small);  // NaN: small
+}
+
+template <class D, class V>
+HWY_INLINE V gelu_of(D d, V x) {
+  const V a = hn::Abs(x);
+  const V tail = scaled_tail(d, a, x);
+  const auto negative = hn::Lt(x, hn::Zero(d));
+  const V far = hn::IfThenElse(negative, hn::Set(d, -0.0F), x);
+  return hn::IfThenElse(hn::Gt(a, hn::Set(d, 15.5F)), far, hn::IfThenElse(negative, tail, hn::Sub(x, tail)));
+}
+
+/// x * sigmoid(y). At minus infinity 0, not NaN.
+template <class D, class V>
+HWY_INLINE V gated(D d, V x, V y) {
+  const V result = hn::Mul(x, sigmoid_of(d, y));
+  return hn::IfThenElse(hn::Eq(hn::Abs(x), hn::Inf(d)), hn::IfThenElse(hn::Lt(y, hn::Zero(d)), hn::Zero(d), x), result);
+}
+
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+template <class D, class V>
+HWY_INLINE V gelu_tanh_of(D d, V x) {
+  const V cubic = hn::MulAdd(hn::Mul(hn::Set(d, 0.0713548163F), hn::Mul(x, x)), x, hn::Mul(hn::Set(d, 1.59576912F), x));
+  return gated(d, x, cubic);
+}
+
+/// x * tanh(softplus(x)) = x * n / (n + 2), n = e (e + 2), e = exp(x).
+template <class D, class V>
+HWY_INLINE V mish_of(D d, V x) {
+  const V e = exp_of(d, hn::Min(x, hn::Set(d, 30.0F)));
+  const V n = hn::Mul(e, hn::Add(e, hn::Set(d, 2.0F)));
+  const V y = hn::Mul(x, hn::Div(n, hn::Add(n, hn::Set(d, 2.0F))));
+  const V ends = hn::IfThenElse(hn::Lt(x, hn::Set(d, -150.0F)), hn::Zero(d), y);
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, 20.0F)), x, hn::IfThenElse(hn::IsNaN(x), x, ends));
+}
+
+template <class D, class V>
+HWY_INLINE V elu_of(D d, V x, V alpha) {
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(alpha, expm1_of(d, x)), x);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace leapp::native::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
