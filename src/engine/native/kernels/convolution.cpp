@@ -28,29 +28,22 @@ HWY_BEFORE_NAMESPACE();
 namespace leapp::native::kernels {
 namespace HWY_NAMESPACE {
 
-/// 16 channels of some neighbouring windows: biased, cut off below and put into the channels' planes.
-template <int kRows>
-HWY_INLINE void store_channels(const PanelVector (&sums)[kRows][kVectors], const ConvolutionPart& part,
-                               std::int64_t channel, std::int64_t window) {
+/// 16 channels of `count` neighbouring windows: biased, cut off below and put into the channels' planes.
+HWY_NOINLINE void store_channels(float* sums, std::int64_t count, const ConvolutionPart& part, std::int64_t channel,
+                                 std::int64_t window) {
   constexpr PanelTag d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-  alignas(64) float values[kRows][kPanel];
   alignas(64) float bias[kPanel] = {};
   const std::int64_t width = std::min<std::int64_t>(kPanel, part.channels - channel);
   if (part.bias != nullptr) std::memcpy(bias, part.bias + channel, static_cast<std::size_t>(width) * sizeof(float));
   const PanelVector least = hn::Set(d, part.least);
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const PanelVector sum = hn::Add(sums[r][v], hn::Load(d, bias + v * kLanes));
-      hn::Store(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, values[r] + v * kLanes);
-    }
+  for (std::int64_t i = 0; i < count * kPanel; i += kLanes) {
+    const PanelVector sum = hn::Add(hn::Load(d, sums + i), hn::Load(d, bias + i % kPanel));
+    hn::Store(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, sums + i);
   }
   float* y = part.y + channel * part.windows + window;
   for (std::int64_t c = 0; c < width; ++c, y += part.windows) {
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) y[r] = values[r][c];
+    for (std::int64_t r = 0; r < count; ++r) y[r] = sums[r * kPanel + c];
   }
 }
 
@@ -61,11 +54,11 @@ HWY_NOINLINE void convolve_by_channels(const ConvolutionPart& part) {
     for_each_tile(0, part.windows, [&](std::int64_t window, auto rows) HWY_ATTR {
       constexpr int kRows = decltype(rows)::value;
       const float* corners[kRows];
-      for (int r = 0; r < kRows; ++r) corners[r] = part.corner(window + r);
-      PanelVector sums[kRows][kVectors];
+      part.corners(window, kRows, corners);
+      alignas(64) float sums[kRows * kPanel];
       multiply_tile<Panel, kRows>(corners, Listed{part.offsets}, panels + channel * part.depth, Packed(), part.depth,
                                   sums);
-      store_channels<kRows>(sums, part, channel, window);
+      store_channels(sums, kRows, part, channel, window);
     });
   }
 }
@@ -81,21 +74,19 @@ void convolve_channels(const ConvolutionPart& part, Storage storage) {
   }
 }
 
-/// Windows side by side in a row, `width` of the 16 wanted.
-template <int kRows>
-HWY_INLINE void store_windows(const PanelVector (&sums)[kRows][kVectors], const ConvolutionPart& part,
-                              std::int64_t channel, float* y, std::int64_t width) {
+/// `count` channels of windows side by side in a row, `width` of the 16 wanted.
+HWY_NOINLINE void store_windows(const float* sums, std::int64_t count, const ConvolutionPart& part,
+                                std::int64_t channel, float* y, std::int64_t width) {
   constexpr PanelTag d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
   const PanelVector least = hn::Set(d, part.least);
-  for (int r = 0; r < kRows; ++r, y += part.windows) {
+  for (std::int64_t r = 0; r < count; ++r, y += part.windows) {
     const PanelVector bias = hn::Set(d, part.bias == nullptr ? 0.0F : part.bias[channel + r]);
     alignas(64) float values[kPanel];
     float* to = width == kPanel ? y : values;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const PanelVector sum = hn::Add(sums[r][v], bias);
-      hn::StoreU(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, to + v * kLanes);
+    for (int i = 0; i < kPanel; i += kLanes) {
+      const PanelVector sum = hn::Add(hn::Load(d, sums + r * kPanel + i), bias);
+      hn::StoreU(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, to + i);
     }
     if (width != kPanel) std::memcpy(y, values, static_cast<std::size_t>(width) * sizeof(float));
   }
@@ -112,9 +103,9 @@ void convolve_windows(const ConvolutionPart& part) {
         constexpr int kRows = decltype(rows)::value;
         const float* of_channel[kRows];
         for (int r = 0; r < kRows; ++r) of_channel[r] = weights + (channel + r) * part.depth;
-        PanelVector sums[kRows][kVectors];
+        alignas(64) float sums[kRows * kPanel];
         multiply_tile<Float32Panel, kRows>(of_channel, Dense(), corner, Listed{part.offsets}, part.depth, sums);
-        store_windows<kRows>(sums, part, channel, part.y + channel * part.windows + first + x, width);
+        store_windows(sums, kRows, part, channel, part.y + channel * part.windows + first + x, width);
       });
     }
   }

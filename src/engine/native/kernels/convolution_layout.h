@@ -44,6 +44,16 @@ struct ConvolutionPart {
   [[nodiscard]] const float* corner(std::int64_t window) const noexcept {
     return x + window / row_windows * row_step + window % row_windows * column_step;
   }
+
+  /// Those of `count` windows from one on.
+  void corners(std::int64_t window, int count, const float** to) const noexcept {
+    std::int64_t column = window % row_windows;
+    const float* row = x + window / row_windows * row_step;
+    for (int i = 0; i < count; ++i) {
+      to[i] = row + column * column_step;
+      if (++column == row_windows) column = 0, row += row_step;
+    }
+  }
 };
 
 }  // namespace leapp::native::kernels

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <ostream>
+#include <string>
 
 #include "engine/native/kernels/levels_test.h"
 #include "engine/native/kernels/storage.h"
@@ -46,9 +46,13 @@ const Case kCases[] = {
     {3, 2, 20, 1, {5, 5}, {2, 2}, {3, 3}, {1, 1}, {0, 0}, {0, 0}},    // a stride that leaves a rest
 };
 
-std::ostream& operator<<(std::ostream& out, const ConvolutionShape& shape) {
-  return out << shape.in_channels << '>' << shape.out_channels << " groups " << shape.groups << " kernel "
-             << shape.window.kernel[0] << 'x' << shape.window.kernel[1] << " stride " << shape.window.stride[1];
+std::string text_of(const ConvolutionShape& shape) {
+  std::string text;
+  for (const std::int64_t number : {shape.in_channels, shape.out_channels, shape.groups, shape.window.kernel[0],
+                                    shape.window.kernel[1], shape.window.stride[0], shape.window.stride[1]}) {
+    text += std::to_string(number) + ' ';
+  }
+  return text;
 }
 
 /// f(input position, weight position, output position) for each product there is.
@@ -112,7 +116,7 @@ TEST_P(ConvolutionTest, IsTheSumOverItsWindows) {
           const double result = function == Unary::kTanh   ? std::tanh(sum)
                                 : function == Unary::kRelu ? std::max(sum, 0.0)
                                                            : sum;
-          ASSERT_NEAR(y[i], result, 2e-5) << shape << " at " << i;
+          ASSERT_NEAR(y[i], result, 2e-5) << text_of(shape) << "at " << i;
         }
       }
     }
@@ -140,7 +144,7 @@ TEST_P(ConvolutionTest, TransposedIsTheGradientOfTheOther) {
     for (std::size_t i = 0; i < y.size(); ++i) {
       const double sum =
           wanted[i] + bias[static_cast<std::size_t>(static_cast<std::int64_t>(i) / plane % shape.out_channels)];
-      ASSERT_NEAR(y[i], std::max(sum, 0.0), 2e-5) << shape << " at " << i;
+      ASSERT_NEAR(y[i], std::max(sum, 0.0), 2e-5) << text_of(shape) << "at " << i;
     }
   }
 }

@@ -164,25 +164,33 @@ HWY_INLINE V scaled_tail(D d, V a, V factor) {
                     hn::Mul(factor, ratio));
 }
 
+/// erf(x) for |x| <= 1.
+template <class D, class V>
+HWY_INLINE V erf_of_small(D d, V x) {
+  return hn::Mul(x, polynomial(d, hn::Mul(x, x), 1.12837916584835095F, -0.37612626666720331F, 0.112835947151602177F,
+                               -0.0268542120106264124F, 0.00518908742343397399F, -0.000801686428716586953F,
+                               0.0000787587506268548834F));
+}
+
 template <class D, class V>
 HWY_INLINE V erf_of(D d, V x) {
   const V a = hn::Abs(x);
-  const V square = hn::Mul(x, x);
-  const V small = hn::Mul(x, polynomial(d, square, 1.12837916584835095F, -0.37612626666720331F, 0.112835947151602177F,
-                                        -0.0268542120106264124F, 0.00518908742343397399F, -0.000801686428716586953F,
-                                        0.0000787587506268548834F));
   const V beyond = scaled_tail(d, hn::Mul(a, hn::Set(d, 1.41421356F)), hn::Set(d, -2.0F));
   const V large = hn::CopySign(hn::Add(hn::Set(d, 1.0F), beyond), x);
-  return hn::IfThenElse(hn::Gt(a, hn::Set(d, 1.0F)), large, small);  // NaN: small
+  return hn::IfThenElse(hn::Gt(a, hn::Set(d, 1.0F)), large, erf_of_small(d, x));  // NaN: small
 }
 
 template <class D, class V>
 HWY_INLINE V gelu_of(D d, V x) {
   const V a = hn::Abs(x);
+  const V half = hn::Set(d, 0.5F);
   const V tail = scaled_tail(d, a, x);
   const auto negative = hn::Lt(x, hn::Zero(d));
+  const V large = hn::IfThenElse(negative, tail, hn::Sub(x, tail));
+  const V small = hn::Mul(x, hn::MulAdd(half, erf_of_small(d, hn::Mul(x, hn::Set(d, 0.707106781F))), half));
   const V far = hn::IfThenElse(negative, hn::Set(d, -0.0F), x);
-  return hn::IfThenElse(hn::Gt(a, hn::Set(d, 15.5F)), far, hn::IfThenElse(negative, tail, hn::Sub(x, tail)));
+  const V near = hn::IfThenElse(hn::Gt(a, hn::Set(d, 1.0F)), large, small);  // NaN: small
+  return hn::IfThenElse(hn::Gt(a, hn::Set(d, 15.5F)), far, near);
 }
 
 /// x * sigmoid(y). At minus infinity 0, not NaN.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Every 20011th float by its bits, and the ones where functions change their ways.
+/// Every 40009th float by its bits, and the ones where functions change their ways.
 const std::vector<float>& samples() {
   static const std::vector<float> kSamples = [] {
     std::vector<float> values = {0.0F,
@@ -46,7 +46,7 @@ const std::vector<float>& samples() {
                                  0.70710683F,
                                  0.99999994F,
                                  1.00000012F};
-    for (std::uint64_t bits = 0; bits <= 0xffffffffU; bits += 20011) {
+    for (std::uint64_t bits = 0; bits <= 0xffffffffU; bits += 40009) {
       values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     }
     return values;

@@ -35,8 +35,8 @@ struct Ending {
 };
 
 /// 16 columns, of which `width` exist.
-HWY_INLINE void finish(PanelVector (&sums)[kVectors], const Ending& ending, std::int64_t row, std::int64_t column,
-                       std::int64_t width) {
+HWY_NOINLINE void finish(const float* sums, const Ending& ending, std::int64_t row, std::int64_t column,
+                         std::int64_t width) {
   constexpr PanelTag d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
   float* y = ending.y + row * ending.stride + column;
@@ -56,7 +56,7 @@ HWY_INLINE void finish(PanelVector (&sums)[kVectors], const Ending& ending, std:
   const PanelVector scale = hn::Set(d, ending.scale);
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
-    PanelVector sum = hn::Mul(sums[v], scale);
+    PanelVector sum = hn::Mul(hn::Load(d, sums + v * kLanes), scale);
     if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias + v * kLanes));
     if (addend != nullptr) sum = hn::Add(sum, hn::LoadU(d, addend + v * kLanes));
     hn::StoreU(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, to + v * kLanes);
@@ -82,9 +82,9 @@ HWY_INLINE void multiply_panel(const Left<Place>& left, const typename Panel::El
     constexpr int kRows = decltype(rows)::value;
     const float* pointers[kRows];
     for (int r = 0; r < kRows; ++r) pointers[r] = left.data + (row + r) * left.stride;
-    PanelVector sums[kRows][kVectors];
+    alignas(64) float sums[kRows * kPanel];
     multiply_tile<Panel, kRows>(pointers, left.place, panel, panel_place, left.depth, sums);
-    for (int r = 0; r < kRows; ++r) finish(sums[r], ending, row + r, column, width);
+    for (int r = 0; r < kRows; ++r) finish(sums + r * kPanel, ending, row + r, column, width);
   });
 }
 

@@ -136,10 +136,12 @@ TEST_P(MatMulTest, BothSidesWithAnyStrides) {
 TEST(StorageTest, NarrowNumbersRoundToNearestEven) {
   for (std::uint32_t bits = 0; bits < 65536; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
-    if ((bits & 0x7c00U) != 0x7c00U || (bits & 0x3ffU) == 0)
+    if ((bits & 0x7c00U) != 0x7c00U || (bits & 0x3ffU) == 0) {
       ASSERT_EQ(narrow_float16(widen_float16(half)), half) << bits;
-    if ((bits & 0x7f80U) != 0x7f80U || (bits & 0x7fU) == 0)
+    }
+    if ((bits & 0x7f80U) != 0x7f80U || (bits & 0x7fU) == 0) {
       ASSERT_EQ(narrow_bfloat16(widen_bfloat16(half)), half) << bits;
+    }
   }
   EXPECT_EQ(narrow_float16(1.0F + 1.0F / 2048), 0x3c00);  // halfway: to even, down
   EXPECT_EQ(narrow_float16(1.0F + 3.0F / 2048), 0x3c02);  // halfway: to even, up

@@ -99,11 +99,11 @@ struct Listed {
   HWY_INLINE std::int64_t operator()(std::int64_t k) const { return offsets[k]; }
 };
 
-/// sums[row][column] over k of rows[row][place(k)] * panel[panel_place(k) + column]. Few rows are summed in several
-/// parts, so that an addition need not wait for the one before.
+/// sums[16 * row + column], aligned: over k, of rows[row][place(k)] * panel[panel_place(k) + column]. Few rows are
+/// summed in several parts, so that an addition need not wait for the one before.
 template <class Panel, int kRows, class Place, class PanelPlace>
 HWY_INLINE void multiply_tile(const float* const* rows, Place place, const typename Panel::Element* panel,
-                              PanelPlace panel_place, std::int64_t depth, PanelVector (&sums)[kRows][kVectors]) {
+                              PanelPlace panel_place, std::int64_t depth, float* sums) {
   constexpr PanelTag d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
   constexpr int kParts = kRows * kVectors >= 6 ? 1 : kRows * kVectors >= 4 ? 2 : 8 / (kRows * kVectors);
@@ -141,7 +141,7 @@ HWY_INLINE void multiply_tile(const float* const* rows, Place place, const typen
       PanelVector sum = parts[0][r][v];
 #pragma GCC unroll 8
       for (int p = 1; p < kParts; ++p) sum = hn::Add(sum, parts[p][r][v]);
-      sums[r][v] = sum;
+      hn::Store(sum, d, sums + r * kPanel + v * kLanes);
     }
   }
 }
