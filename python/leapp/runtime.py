@@ -19,6 +19,7 @@ import logging
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
@@ -27,7 +28,18 @@ from leapp.errors import LeappValueError
 from leapp.node import Node
 from leapp.values import Values
 
-__all__ = ["InferenceManager", "Node"]
+__all__ = ["EngineReport", "InferenceManager", "Node"]
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """What runs a model. Of each operator: its name, how often it occurs, and why LEAPP's own engine lacks it."""
+
+    model: str
+    engine: str
+    native: bool
+    why: str
+    operators: list[tuple[str, int, str]]
 
 
 class InferenceManager:
@@ -52,6 +64,7 @@ class InferenceManager:
         allow_outside: bool = False,
         verify_checksums: bool = True,
         fuse: bool = True,
+        engine: Literal["auto", "native", "onnxruntime"] = "auto",
         threads: int = 1,
         provider: Literal["auto", "cpu", "cuda"] = "auto",
         optimisation: Literal["off", "basic", "extended", "all"] = "all",
@@ -73,6 +86,9 @@ class InferenceManager:
             Refuse a model that is not the one that was exported.
         fuse:
             Make one model of a pipeline that is all ONNX, which is faster. The last digits may differ.
+        engine:
+            What runs ONNX models: "native" is LEAPP's own engine, which raises a NotImplementedError with all that it
+            lacks when it does not cover a model; "auto" takes it where it covers the model and is the faster one.
         threads:
             How many threads ONNX Runtime uses within an operator. One, the caller's, suits a control loop.
         provider:
@@ -98,6 +114,7 @@ class InferenceManager:
             "allow_outside": allow_outside,
             "verify_checksums": verify_checksums,
             "fuse": fuse,
+            "engine": engine,
             "threads": threads,
             "provider": provider,
             "optimisation": optimisation,
@@ -174,6 +191,11 @@ class InferenceManager:
     def feedback_inputs(self) -> list[str]:
         """Inputs that come from the step before: "node/port"."""
         return self._manager.feedback_inputs
+
+    @property
+    def engines(self) -> list[EngineReport]:
+        """What runs each model, and why: one entry for all nodes when they run as one model."""
+        return [EngineReport(*each) for each in self._manager.engines]
 
     @property
     def nodes(self) -> dict[str, Node]:

@@ -42,9 +42,12 @@ class WatchedEngine final : public engine::Engine {
   [[nodiscard]] const std::string& description() const override { return engine_->description(); }
   Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
     LEAPP_ASSIGN_OR_RETURN(auto model, engine_->load(source));
+    engine::Report report = model->report();
     if (times_ != nullptr) times_->push_back(std::make_unique<Latencies>(runs_));
     Latencies* times = times_ == nullptr ? nullptr : times_->back().get();
-    return std::unique_ptr<engine::Model>(std::make_unique<WatchedModel>(std::move(model), times));
+    auto watched = std::make_unique<WatchedModel>(std::move(model), times);
+    watched->set_report(std::move(report));
+    return std::unique_ptr<engine::Model>(std::move(watched));
   }
 
  private:

@@ -10,11 +10,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leapp/base/dtype.h"
 #include "leapp/base/status.h"
 #include "leapp/engine/options.h"
+#include "leapp/engine/report.h"
 
 /// What runs one model. An engine loads models; a model is given the buffers it works on once, in prepare, and then
 /// runs as often as wanted. Engines know nothing of pipelines. One model belongs to one thread at a time; different
@@ -33,6 +35,8 @@ struct ModelSource {
   std::string name;                  ///< for messages
   std::filesystem::path path;        ///< also where a model's external data is looked for
   std::span<const std::byte> bytes;  ///< needed during the call only
+  /// The inputs that will be bound, if that is known: extents that the model leaves open are these.
+  std::vector<TensorInfo> inputs = {};
 };
 
 /// One dense tensor in memory of the caller, which must outlive the model that is given it. `data` is never null and is
@@ -73,6 +77,13 @@ class Model {
 
   /// Why the last run failed.
   [[nodiscard]] virtual Status error() const = 0;
+
+  /// What runs it, and why. Engines fill in what they know.
+  [[nodiscard]] const Report& report() const { return report_; }
+  void set_report(Report report) { report_ = std::move(report); }
+
+ private:
+  Report report_;
 };
 
 class Engine {

@@ -261,6 +261,8 @@ NodeView decode_node(Encoded bytes) {
     if (field == NodeField::kOutput) node.outputs.push_back(text(content));
     if (field != NodeField::kAttribute) continue;
     AttributeParts parts = read_parts(content, node);
+    node.graph_attributes.resize(node.graphs.size(), parts.name);
+    if (parts.tensor) node.tensors.push_back({parts.name, *parts.tensor});
     if (auto value = value_of(parts)) node.attributes.push_back({std::string(parts.name), std::move(*value)});
   }
   return node;

@@ -28,6 +28,8 @@ struct NodeView {
   std::vector<std::string_view> outputs;
   std::vector<Attribute> attributes;  ///< numbers, strings, lists of them, tensors; tensors without their contents
   std::vector<Encoded> graphs;        ///< bodies of branches and loops
+  std::vector<std::string_view> graph_attributes;  ///< the attributes that `graphs` are in, one for each
+  std::vector<NamedView> tensors;                  ///< by attribute, for read_tensor
 };
 
 Result<NodeView> read_node(Encoded node);

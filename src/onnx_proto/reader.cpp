@@ -205,6 +205,14 @@ Result<ModelView> read_model(Encoded model) {
   }
 }
 
+Result<GraphView> read_graph(Encoded graph) {
+  try {
+    return read_graph(view_of(graph));
+  } catch (const protozero::exception& error) {
+    return data_loss(fmt::format("not a graph of an ONNX model: {}", error.what()));
+  }
+}
+
 Result<ValueInfoView> read_value_info(Encoded value_info) {
   try {
     return read_value_info(view_of(value_info));

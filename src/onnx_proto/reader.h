@@ -62,6 +62,9 @@ struct ModelView {
 /// graph or has two.
 Result<ModelView> read_model(Encoded model);
 
+/// The parts of a graph inside a node: the body of a branch or loop.
+Result<GraphView> read_graph(Encoded graph);
+
 /// What one of a graph's value_infos says.
 Result<ValueInfoView> read_value_info(Encoded value_info);
 

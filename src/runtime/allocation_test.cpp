@@ -4,12 +4,18 @@
 // Counts every call of malloc and its relatives during a step, ours apart from the engine's. In a program of its own,
 // which takes the place of the C library's functions.
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
+#include "engine/native/model_testing.h"
 #include "engine/ort/ort_engine.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline_access.h"
@@ -139,6 +145,89 @@ TEST_P(Allocations, AStepMakesNoneOfOurs) {
 
 INSTANTIATE_TEST_SUITE_P(All, Allocations, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Fused" : "Separate"; });
+
+/// A policy with a bit of everything: layers, a GRU, a norm, a softmax, a table that is read by index.
+std::string policy_bytes() {
+  const std::vector<float> numbers(64 * 64, 0.01F);
+  const auto some = [&](std::size_t count) {
+    return std::vector<float>(numbers.begin(), numbers.begin() + static_cast<long>(count));
+  };
+  native::ModelMaker maker;
+  maker.input("obs", {1, 12}).input("h", {1, 1, 16}).input("i", {1}, DType::kInt64);
+  maker.output("action", {1, 8}).output("next", {1, 1, 16}).output("row", {1, 8});
+  maker.floats("w1", {12, 32}, some(384)).floats("b1", {32}, some(32)).floats("w2", {16, 8}, some(128));
+  maker.floats("scale", {32}, some(32))
+      .floats("table", {4, 8}, some(32))
+      .ints("shape", {1, 1, 32})
+      .ints("flat", {1, 16});
+  maker.floats("gw", {1, 48, 32}, some(1536)).floats("gr", {1, 48, 16}, some(768)).floats("gb", {1, 96}, some(96));
+  maker.node("Gemm", {"obs", "w1", "b1"}, {"a"}).node("Elu", {"a"}, {"e"});
+  maker.node("LayerNormalization", {"e", "scale"}, {"n"}).node("Reshape", {"n", "shape"}, {"s"});
+  maker.node("GRU", {"s", "gw", "gr", "gb", "", "h"}, {"", "next"}, {{"hidden_size", std::int64_t{16}}});
+  maker.node("Reshape", {"next", "flat"}, {"f"}).node("MatMul", {"f", "w2"}, {"m"}).node("Softmax", {"m"}, {"action"});
+  maker.node("Gather", {"table", "i"}, {"row"});
+  return maker.bytes();
+}
+
+TEST(NativeSteps, AHundredThousandAllocateNothingAnywhere) {
+  native::Running model(policy_bytes());
+  ASSERT_TRUE(model.ok()) << model.why();
+  ours = 0;
+  bool failed = false;
+  whose = Whose::kOurs;
+  for (int step = 0; step < 100'000; ++step) {
+    model.data<float>("obs")[0] = static_cast<float>(step);
+    model.data<std::int64_t>("i")[0] = step % 5;  // every fifth is out of range: failing allocates nothing either
+    failed = model.run() != (step % 5 != 4) || failed;
+  }
+  whose = Whose::kNobody;
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(ours.load(), 0);
+}
+
+TEST(NativeSteps, APipelineAllocatesNothingAnywhere) {
+  TestBundle bundle("native_allocations");
+  TestBundle::make_recurrent(bundle);
+  LoadOptions options;  // without ONNX Runtime
+  options.engine.prefer = engine::Prefer::kNative;
+  auto pipeline = Pipeline::load(bundle.write(), options);
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+  EXPECT_TRUE(pipeline.value().fusion().ok()) << pipeline.value().fusion().message();
+  ASSERT_EQ(pipeline.value().engine().size(), 1U);
+  EXPECT_TRUE(pipeline.value().engine()[0].native);
+  const auto x = pipeline.value().input<float>("pre/x").value();
+  ours = 0;
+  bool failed = false;
+  whose = Whose::kOurs;
+  for (int step = 0; step < 100'000; ++step) {
+    x[0] = static_cast<float>(step);
+    failed = failed || pipeline.value().step() != StepResult::kOk;
+  }
+  whose = Whose::kNobody;
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(ours.load(), 0);
+}
+
+// In a child, where from then on every system call but exit ends the process.
+TEST(NativeSteps, AThousandMakeNoSystemCall) {
+  native::Running model(policy_bytes());
+  ASSERT_TRUE(model.ok()) << model.why();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) syscall(SYS_exit, 2);
+    bool good = true;
+    for (int step = 0; step < 1000; ++step) {
+      model.data<float>("obs")[0] = static_cast<float>(step);
+      good = model.run() && good;
+    }
+    syscall(SYS_exit, good ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_FALSE(WIFSIGNALED(status)) << "a system call was made";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
 
 // Pages that the process holds.
 long resident() {

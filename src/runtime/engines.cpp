@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "engine/ort/ort_engine.h"
 #include "engine/plugin.h"
+#include "runtime/onnx_engine.h"
 #include "runtime/pipeline_access.h"
 
 namespace leapp::runtime {
@@ -58,7 +58,7 @@ Result<std::unique_ptr<engine::Engine>> open_torch(const engine::Options& option
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, const engine::Options& options) {
-  if (backend == "onnx") return engine::open_onnxruntime(options);
+  if (backend == "onnx") return open_onnx_engine(options);
   if (backend == "jit") return open_torch(options);
   if (backend == "pt2") {
     return unimplemented(

@@ -13,7 +13,8 @@ namespace leapp::runtime {
 /// Opens what runs models of a backend ("onnx", "jit").
 using EngineOpener = std::function<Result<std::unique_ptr<engine::Engine>>(const std::string& backend)>;
 
-/// "onnx": ONNX Runtime. "jit": the torch engine, from its shared object. "pt2": an error that says what runs it.
+/// "onnx": LEAPP's own engine or ONNX Runtime, as the options prefer. "jit": the torch engine, from its shared object.
+/// "pt2": an error that says what runs it.
 Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, const engine::Options& options);
 
 }  // namespace leapp::runtime

@@ -51,6 +51,18 @@ Status keep_only(const std::string& node, bundle::BundleSpec& spec) {
   return {};
 }
 
+std::vector<engine::TensorInfo> infos_of(const std::vector<bundle::Port>& ports) {
+  std::vector<engine::TensorInfo> infos;
+  for (const bundle::Port& port : ports) infos.push_back({port.name, port.dtype, port.shape});
+  return infos;
+}
+
+engine::Report report_of(const engine::Model& model, const std::string& name) {
+  engine::Report report = model.report();
+  report.model = name;
+  return report;
+}
+
 void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
   for (const std::size_t node : wiring.order) {
     for (std::size_t port = 0; port < spec.models[node].outputs.size(); ++port) {
@@ -192,7 +204,11 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::s
   }
   auto loaded = opened.value()->load({.name = fmt::format("models.{} ({})", model.name, read->path.filename().string()),
                                       .path = read->path,
-                                      .bytes = external ? std::span<const std::byte>() : read->bytes});
+                                      .bytes = external ? std::span<const std::byte>() : read->bytes,
+                                      .inputs = infos_of(model.inputs)});
+  if (loaded.ok() && loaded.value()->report().engine.empty()) {
+    loaded.value()->set_report({model.name, opened.value()->description(), false, "", {}});
+  }
   files_[node].reset();
   return loaded;
 }
@@ -224,6 +240,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::separate() {
   for (const NodePlan& node : impl.value()->plan.nodes) {
     auto model = load_model(node.model, *impl.value());
     if (!model.ok()) return at(model.status());
+    impl.value()->engine_reports.push_back(report_of(*model.value(), impl.value()->models[node.model].name));
     impl.value()->nodes.push_back({std::move(model).value(), {}});
   }
   LEAPP_RETURN_IF_ERROR(at(wait_for_md5()));
@@ -257,9 +274,13 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
   runs.models.push_back(std::move(fused.model));
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, make(runs, fused.wiring));
   LEAPP_ASSIGN_OR_RETURN(engine::Engine * engine, this->engine("onnx", *impl));
-  LEAPP_ASSIGN_OR_RETURN(
-      auto model, engine->load({.name = "the fused model", .path = yaml_, .bytes = std::as_bytes(std::span(bytes))}));
+  LEAPP_ASSIGN_OR_RETURN(auto model, engine->load({.name = "the fused model",
+                                                   .path = yaml_,
+                                                   .bytes = std::as_bytes(std::span(bytes)),
+                                                   .inputs = infos_of(runs.models[0].inputs)}));
+  if (model->report().engine.empty()) model->set_report({"", engine->description(), false, "", {}});
   LEAPP_RETURN_IF_ERROR(wait_for_md5());
+  impl->engine_reports.push_back(report_of(*model, "the fused model"));
   impl->nodes.push_back({std::move(model), {}});
   return impl;
 }

@@ -52,7 +52,9 @@ std::string Pipeline::Impl::culprit(std::size_t at, const std::string& message) 
   if (!name.empty()) return name;
   std::vector<std::string> names;
   for (const bundle::Model& model : spec.models) {
-    if (message.find("Name:'" + model.name + "/") != std::string::npos) return model.name;
+    for (const char* before : {"Name:'", "\""}) {
+      if (message.find(before + model.name + "/") != std::string::npos) return model.name;
+    }
     names.push_back(model.name);
   }
   return join(names, " or ");
@@ -170,6 +172,7 @@ const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_
 const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
 const Status& Pipeline::fusion() const { return impl_->fusion; }
 const std::vector<std::string>& Pipeline::notes() const { return impl_->notes; }
+const std::vector<engine::Report>& Pipeline::engine() const { return impl_->engine_reports; }
 
 Result<TensorView> Pipeline::input(std::string_view name) {
   const EndPlan* end = find_end(impl_->plan.inputs, name);

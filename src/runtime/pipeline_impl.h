@@ -61,6 +61,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::map<std::string, std::unique_ptr<engine::Engine>> engines;
   std::vector<Node> nodes;
   std::vector<Copy> copies;
+  std::vector<engine::Report> engine_reports;
   unsigned parity = 0;
   bool prepared = false;
   std::optional<std::size_t> failed;  ///< the node at which the last step ended

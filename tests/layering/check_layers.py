@@ -43,8 +43,10 @@ LAYERS: dict[str, Layer] = {
     # Loops over memory: they know nothing of ours.
     "engine/native/kernels": Layer((), ("highway",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
+    "engine/native": Layer(("base", "engine", "engine/native/kernels", "onnx_proto"), ("fmt",)),
+    "engine/native/kernels": Layer((), ("highway",)),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
-    "runtime": Layer(("base", "bundle", "engine", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)),
+    "runtime": Layer(("base", "bundle", "engine", "engine/native", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (
@@ -54,7 +56,8 @@ LAYERS: dict[str, Layer] = {
         ("fmt", "json", "torch"),
     ),
     "cli": Layer(
-        ("base", "bundle", "draw", "engine", "onnx_proto", "runtime", "runtime/fuse"), ("fmt", "json", "cli11", "zlib")
+        ("base", "bundle", "draw", "engine", "engine/native", "onnx_proto", "runtime", "runtime/fuse"),
+        ("fmt", "json", "cli11", "zlib"),
     ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,17 @@ class OnnxModel:
         names = [output.name for output in self.session.get_outputs()]
         arrays = self.session.run(names, {name: value.detach().numpy() for name, value in feeds.items()})
         return {name: torch.from_numpy(array) for name, array in zip(names, arrays, strict=True)}
+
+    @cached_property
+    def manager(self) -> leapp.InferenceManager:
+        """The bundle on LEAPP's own engine."""
+        return leapp.InferenceManager(self.path.parent, engine="native")
+
+    def native(self, feeds: Tensors) -> Tensors:
+        """The same on LEAPP's own engine."""
+        kept = {name.removeprefix("node/") for name in self.manager.inputs}
+        results = self.manager({f"node/{name}": value for name, value in feeds.items() if name in kept})
+        return {name.removeprefix("node/"): value for name, value in results.items()}
 
     def operators(self) -> list[str]:
         return [node.op_type for node in self.proto.graph.node]

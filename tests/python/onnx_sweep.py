@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operator database through export_with="onnx" and ONNX Runtime.
+"""PyTorch's operator database through export_with="onnx", ONNX Runtime and LEAPP's own engine.
 
     python tests/python/onnx_sweep.py [--opset N] [--write] [NAME...]
 
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -61,10 +61,20 @@ class Fallback(Enum):
     WRONG = "wrong"
 
 
+class Own(Enum):
+    """Of an operator on LEAPP's own engine: the worst of those samples that are right in ONNX Runtime."""
+
+    RUNS = "runs"
+    FALLS_BACK = "falls back"
+    WRONG = "wrong"
+
+
 @dataclass
 class Finding:
     verdict: Verdict
     text: str = ""
+    own: Own | None = None  # none: no sample is native
+    own_text: str = ""
 
 
 def find(name: str, save_path: Path, samples: int = SAMPLES, opset: int = 18) -> Finding:
@@ -74,7 +84,9 @@ def find(name: str, save_path: Path, samples: int = SAMPLES, opset: int = 18) ->
     for number, (call, fresh) in enumerate(itertools.islice(calls(BY_ID[name]), samples)):
         found = _find_sample(name, call, fresh, save_path / str(number), opset)
         if order.index(found.verdict) > order.index(worst.verdict):
-            worst = Finding(found.verdict, f"sample {number}: {found.text}")
+            worst = replace(worst, verdict=found.verdict, text=f"sample {number}: {found.text}")
+        if found.own and (worst.own is None or list(Own).index(found.own) > list(Own).index(worst.own)):
+            worst = replace(worst, own=found.own, own_text=f"sample {number}: {found.own_text}")
     return worst
 
 
@@ -141,7 +153,23 @@ def _find_sample(name: str, call: Call, fresh: list[torch.Tensor], save_path: Pa
         problem = _problem(exported, fn, fresh)
     except Exception as failure:
         return Finding(Verdict.WRONG, f"ONNX Runtime: {failure}")
-    return Finding(Verdict.WRONG, problem) if problem else Finding(Verdict.NATIVE)
+    if problem:
+        return Finding(Verdict.WRONG, problem)
+    own, own_text = _on_own_engine(exported, fn, fresh)
+    return Finding(Verdict.NATIVE, "", own, own_text)
+
+
+def _on_own_engine(
+    exported: OnnxExported, fn: Callable[..., list[torch.Tensor]], fresh: list[torch.Tensor]
+) -> tuple[Own, str]:
+    """The same inputs on LEAPP's own engine, which refuses what it does not cover."""
+    try:
+        found = exported.own(*cloned(fresh))
+    except NotImplementedError as failure:
+        return Own.FALLS_BACK, str(failure)
+    seed_all(SEED)
+    problem = difference([t.detach() for t in as_ports(fn(*cloned(fresh)))], found)
+    return (Own.WRONG, problem) if problem else (Own.RUNS, "")
 
 
 def _kind_of(message: str) -> Verdict:
@@ -197,7 +225,12 @@ def main() -> None:
     for name, found in findings.items():
         if found.verdict is not Verdict.NATIVE:
             print(f"{name}: {found.verdict.value}: {' '.join(found.text.split())[:300]}")
+    for name, found in findings.items():
+        if found.own in (Own.FALLS_BACK, Own.WRONG):
+            print(f"{name}: LEAPP's own engine: {found.own.value}: {' '.join(found.own_text.split())[:300]}")
     print(dict(collections.Counter(found.verdict.value for found in findings.values())))
+    owns = collections.Counter(found.own.value for found in findings.values() if found.own)
+    print("LEAPP's own engine:", dict(owns))
     if arguments.write:
         gaps = known_gaps(findings)
         captured = [name for name, found in gaps.items() if found.verdict is not Verdict.NOT_CAPTURED]

@@ -13,11 +13,21 @@ enum class Provider {
   kCuda,  ///< an error when it is not there
 };
 
+/// What runs ONNX models.
+enum class Prefer {
+  kAuto,         ///< LEAPP's own engine where it covers the whole model and is the faster one, else ONNX Runtime
+  kNative,       ///< LEAPP's own engine; an error that lists what it lacks when it does not cover the model
+  kOnnxRuntime,  ///< always ONNX Runtime
+};
+
 /// How far ONNX Runtime may rewrite a model before running it. Rewrites known to break right models are never done.
 enum class Optimisation { kOff, kBasic, kExtended, kAll };
 
 /// How models are run. The defaults suit a control loop: one thread, the caller's, and nobody spins.
 struct Options {
+  /// Of ONNX models only. kAuto also takes ONNX Runtime where one of the options below asks it for something: a
+  /// profile, CUDA, several threads.
+  Prefer prefer = Prefer::kAuto;
   /// libonnxruntime.so, or a folder that has one. Empty: what LEAPP_ONNXRUNTIME names, one that the process has loaded
   /// already, the one in `onnxruntime_package`, the system's; in this order.
   std::string onnxruntime_library;

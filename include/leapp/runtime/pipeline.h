@@ -24,6 +24,7 @@
 #include "leapp/base/status.h"
 #include "leapp/base/tensor_view.h"
 #include "leapp/bundle/spec.h"
+#include "leapp/engine/report.h"
 #include "leapp/runtime/options.h"
 
 namespace leapp::runtime {
@@ -100,6 +101,10 @@ class LEAPP_API Pipeline {
 
   /// What loading found worth knowing, and no reason to refuse: a sentence each.
   [[nodiscard]] const std::vector<std::string>& notes() const;
+
+  /// What runs each model and why: one entry for all nodes when they run as one, else one per node in the order in
+  /// which they run. May change in prepare().
+  [[nodiscard]] const std::vector<engine::Report>& engine() const;
 
   /// What the bundle's YAML says.
   [[nodiscard]] const bundle::BundleSpec& spec() const;

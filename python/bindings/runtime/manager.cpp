@@ -373,4 +373,17 @@ nb::list Manager::notes() const {
   return notes;
 }
 
+nb::list Manager::engines() const {
+  nb::list models;
+  for (const engine::Report& report : pipeline_->engine()) {
+    nb::list operators;
+    for (const engine::OperatorReport& row : report.operators) {
+      operators.append(nb::make_tuple(row.name.c_str(), row.count, row.why.c_str()));
+    }
+    models.append(
+        nb::make_tuple(report.model.c_str(), report.engine.c_str(), report.native, report.why.c_str(), operators));
+  }
+  return models;
+}
+
 }  // namespace leapp::python

@@ -59,6 +59,9 @@ class Manager {
   /// What the YAML says, as the dict that it is.
   [[nodiscard]] nanobind::dict description() const;
   [[nodiscard]] nanobind::list notes() const;
+  /// For each model that runs: its name, what runs it, whether that is LEAPP's own engine, why, and of each operator
+  /// its name, how often it occurs and why LEAPP's own engine does not run it (empty: it does).
+  [[nodiscard]] nanobind::list engines() const;
 
  private:
   class Turn;

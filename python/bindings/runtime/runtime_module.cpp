@@ -21,6 +21,7 @@ namespace leapp::python {
 namespace {
 
 using engine::Optimisation;
+using engine::Prefer;
 using engine::Provider;
 
 /// The value that `text` names, or a ValueError with all the names there are.
@@ -34,6 +35,8 @@ T choose(const char* option, const std::string& text, const std::array<std::pair
   raise(invalid_argument(fmt::format("{}: expected one of {}; found {}", option, known, quote(text))));
 }
 
+constexpr std::array<std::pair<const char*, Prefer>, 3> kEngines{
+    {{"auto", Prefer::kAuto}, {"native", Prefer::kNative}, {"onnxruntime", Prefer::kOnnxRuntime}}};
 constexpr std::array<std::pair<const char*, Provider>, 3> kProviders{
     {{"auto", Provider::kAuto}, {"cpu", Provider::kCpu}, {"cuda", Provider::kCuda}}};
 constexpr std::array<std::pair<const char*, Optimisation>, 4> kOptimisations{{{"off", Optimisation::kOff},
@@ -53,6 +56,8 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
       options.fuse = nb::cast<bool>(value);
     } else if (name == "threads") {
       options.engine.intra_op_threads = nb::cast<int>(value);
+    } else if (name == "engine") {
+      options.engine.prefer = choose("engine", nb::cast<std::string>(value), kEngines);
     } else if (name == "provider") {
       options.engine.provider = choose("provider", nb::cast<std::string>(value), kProviders);
     } else if (name == "optimisation") {
@@ -96,6 +101,7 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("feedback_inputs", &Manager::feedback_inputs)
       .def_prop_ro("nodes", &Manager::nodes)
       .def_prop_ro("description", &Manager::description)
-      .def_prop_ro("notes", &Manager::notes);
+      .def_prop_ro("notes", &Manager::notes)
+      .def_prop_ro("engines", &Manager::engines);
   module.attr("__version__") = LEAPP_VERSION;
 }

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "engine/native/plan.h"
+#include "leapp/base/status.h"
+
+namespace leapp::native {
+
+/// More memory than this is not meant seriously: as for a pipeline's buffers.
+inline constexpr std::size_t kLargestMemory = std::size_t{1} << 34U;
+
+/// Gives every value that a call uses its place. Values whose lives do not overlap share memory; a result takes the
+/// memory of an operand where its kernel allows that. An error when more than kLargestMemory would be needed.
+Status plan_memory(Plan& plan);
+
+}  // namespace leapp::native

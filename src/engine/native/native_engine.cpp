@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/native/native_engine.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "base/text.h"
+#include "engine/native/kernels/kernels.h"
+#include "engine/native/memory.h"
+#include "engine/native/native_model.h"
+#include "engine/native/ops/common.h"
+#include "engine/native/passes.h"
+
+namespace leapp::native {
+namespace {
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return io_error(fmt::format("{}: cannot be read", path.string()));
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string engine_text() { return fmt::format("native ({})", kernels::instruction_set()); }
+
+std::string line(const Uncovered& one) {
+  return fmt::format("{} {} (makes {}): {}", one.op, quote(one.node), quote(one.port), one.why);
+}
+
+std::vector<engine::OperatorReport> report_of(const LoweringResult& lowered) {
+  std::vector<engine::OperatorReport> rows;
+  for (const auto& [name, count] : lowered.operators) rows.push_back({name, count, true, ""});
+  for (const Uncovered& one : lowered.uncovered) {
+    for (engine::OperatorReport& row : rows) {
+      if (row.name != one.op || !row.native) continue;
+      row.native = false;
+      row.why = fmt::format("{} (makes {}): {}", quote(one.node), quote(one.port), one.why);
+    }
+  }
+  return rows;
+}
+
+void add_cost(const Block& block, Attempt::Cost& cost) {
+  for (const Call& call : block) {
+    ++cost.calls;
+    if (call.kernel == &kMatMulPacked) {
+      const auto& args = call.as<kernels::MatMulPacked>();
+      cost.multiplications += static_cast<double>(args.m) * static_cast<double>(args.k) * static_cast<double>(args.n);
+    } else if (call.kernel == &kMatMul) {
+      const auto& args = call.as<kernels::MatMul>();
+      cost.multiplications += static_cast<double>(args.batch) * static_cast<double>(args.m) *
+                              static_cast<double>(args.k) * static_cast<double>(args.n);
+    } else if (call.kernel == &kConvolution) {
+      const auto& shape = call.as<kernels::Convolution>().shape;
+      cost.multiplications += static_cast<double>(shape.batch) * static_cast<double>(shape.out_channels) *
+                              static_cast<double>(shape.out[0] * shape.out[1]) *
+                              static_cast<double>(shape.in_channels / shape.groups) *
+                              static_cast<double>(shape.window.kernel[0] * shape.window.kernel[1]);
+    }
+    for (const Block& inner : call.blocks) add_cost(inner, cost);
+  }
+}
+
+Result<LoweringResult> planned(const engine::ModelSource& source, onnx::Encoded bytes) {
+  LEAPP_ASSIGN_OR_RETURN(LoweringResult lowered, lower({bytes, source.inputs}));
+  if (!lowered.uncovered.empty()) return lowered;
+  optimise(lowered.plan);
+  if (const Status memory = plan_memory(lowered.plan); !memory.ok()) {
+    lowered.uncovered.push_back({"model", source.name, "", memory.message()});
+  }
+  return lowered;
+}
+
+Result<Attempt> attempt_bytes(const engine::ModelSource& source, onnx::Encoded bytes) {
+  LEAPP_ASSIGN_OR_RETURN(LoweringResult lowered, planned(source, bytes));
+  Attempt result;
+  result.report.model = source.name;
+  result.report.engine = engine_text();
+  result.report.native = true;
+  result.report.operators = report_of(lowered);
+  result.uncovered = std::move(lowered.uncovered);
+  if (!result.uncovered.empty()) return result;
+  add_cost(lowered.plan.calls, result.cost);
+  result.cost.weights = lowered.plan.constant_bytes;
+  result.model = std::make_unique<NativeModel>(
+      NativeModel::Parts{source.name, std::move(lowered.plan), std::move(lowered.inputs), std::move(lowered.outputs)});
+  return result;
+}
+
+class NativeEngine final : public engine::Engine {
+ public:
+  [[nodiscard]] const std::string& description() const override { return description_; }
+
+  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+    auto attempted = attempt(source);
+    if (!attempted.ok()) {
+      return Status(attempted.status().code(),
+                    fmt::format("cannot load {}: {}", source.name, attempted.status().message()));
+    }
+    if (!attempted.value().model) {
+      return unimplemented(fmt::format("cannot load {}: LEAPP's own engine does not cover\n{}", source.name,
+                                       describe(attempted.value().uncovered)));
+    }
+    attempted.value().report.why = "it was asked for";
+    attempted.value().model->set_report(std::move(attempted.value().report));
+    return std::move(attempted.value().model);
+  }
+
+ private:
+  std::string description_ = engine_text();
+};
+
+}  // namespace
+
+Result<Attempt> attempt(const engine::ModelSource& source) {
+  if (!source.bytes.empty()) return attempt_bytes(source, source.bytes);
+  LEAPP_ASSIGN_OR_RETURN(const std::string text, read_file(source.path));
+  return attempt_bytes(source, std::as_bytes(std::span(text)));
+}
+
+std::string describe(const std::vector<Uncovered>& uncovered) {
+  std::string text;
+  for (const Uncovered& one : uncovered) text += fmt::format("{}  {}", text.empty() ? "" : "\n", line(one));
+  return text;
+}
+
+std::unique_ptr<engine::Engine> open_native() { return std::make_unique<NativeEngine>(); }
+
+Result<std::string> plan_text(const engine::ModelSource& source) {
+  std::string text;
+  onnx::Encoded bytes = source.bytes;
+  if (bytes.empty()) {
+    LEAPP_ASSIGN_OR_RETURN(text, read_file(source.path));
+    bytes = std::as_bytes(std::span(text));
+  }
+  LEAPP_ASSIGN_OR_RETURN(const LoweringResult lowered, planned(source, bytes));
+  if (!lowered.uncovered.empty()) return unimplemented(describe(lowered.uncovered));
+  return print_plan(lowered.plan);
+}
+
+}  // namespace leapp::native

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/native/native_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "engine/float_mode.h"
+
+namespace leapp::native {
+namespace {
+
+using engine::Buffer;
+using engine::TensorInfo;
+
+std::string names(const std::vector<TensorInfo>& tensors) {
+  std::vector<std::string> list;
+  for (const TensorInfo& tensor : tensors) list.push_back(tensor.name);
+  return list.empty() ? "none" : join(list, ", ");
+}
+
+Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
+  for (const Buffer& buffer : buffers) {
+    const auto info = std::find_if(tensors.begin(), tensors.end(),
+                                   [&](const TensorInfo& tensor) { return tensor.name == buffer.name; });
+    if (info == tensors.end()) {
+      return invalid_argument(
+          fmt::format("the model has no {} {}; it has {}", what, quote(buffer.name), names(tensors)));
+    }
+    if (info->dtype != buffer.dtype || info->shape != buffer.shape) {
+      return invalid_argument(fmt::format("{} {}: the bundle says {}, the model {}", what, quote(buffer.name),
+                                          type_text(buffer.dtype, buffer.shape),
+                                          type_text(*info->dtype, *info->shape)));
+    }
+  }
+  return {};
+}
+
+const Buffer* find(const std::vector<Buffer>& buffers, const std::string& name) {
+  const auto found =
+      std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) { return buffer.name == name; });
+  return found == buffers.end() ? nullptr : &*found;
+}
+
+// What the model's file held is in the weights now, and the file's bytes may go.
+void forget_constants(Plan& plan) {
+  for (Value& value : plan.values) {
+    if (value.constant) value.constant = onnx::Bytes{};
+  }
+}
+
+}  // namespace
+
+NativeModel::NativeModel(Parts parts)
+    : parts_(std::move(parts)), constants_(parts_.plan.constant_bytes), arena_(parts_.plan.arena_bytes) {
+  write_constants(parts_.plan, constants_.data());
+  forget_constants(parts_.plan);
+}
+
+Status NativeModel::check(const engine::Binding& binding) const {
+  LEAPP_RETURN_IF_ERROR(check_buffers(parts_.inputs, binding.inputs, "input"));
+  LEAPP_RETURN_IF_ERROR(check_buffers(parts_.outputs, binding.outputs, "output"));
+  for (const TensorInfo& input : parts_.inputs) {
+    if (find(binding.inputs, input.name) == nullptr) {
+      return invalid_argument(fmt::format("the bundle has no input {}, which the model needs", quote(input.name)));
+    }
+  }
+  return {};
+}
+
+Result<std::size_t> NativeModel::prepare(const engine::Binding& binding) {
+  LEAPP_RETURN_IF_ERROR(explained(check(binding), "cannot bind"));
+  Addresses addresses{arena_.data(), constants_.data(), {}, {}};
+  for (const TensorInfo& input : parts_.inputs) {
+    addresses.inputs.push_back(static_cast<std::byte*>(find(binding.inputs, input.name)->data));
+  }
+  for (const TensorInfo& output : parts_.outputs) {
+    const Buffer* buffer = find(binding.outputs, output.name);
+    if (buffer == nullptr) unbound_.emplace_back(engine::buffer_size(*output.dtype, *output.shape).value_or(0));
+    addresses.outputs.push_back(buffer == nullptr ? unbound_.back().data() : static_cast<std::byte*>(buffer->data));
+  }
+  const Plan& plan = parts_.plan;
+  programs_.push_back(
+      std::make_unique<Program>(plan.calls, [&](ValueId value) { return addresses(plan.values[value].place); }));
+  if (!run(programs_.size() - 1)) {
+    programs_.pop_back();
+    return error();
+  }
+  return programs_.size() - 1;
+}
+
+bool NativeModel::run(std::size_t binding) noexcept {
+  const engine::FlushDenormals flush;
+  Program& program = *programs_[binding];
+  if (program.run()) [[likely]]
+    return true;
+  failed_ = program.failed();
+  return false;
+}
+
+Status NativeModel::error() const {
+  if (failed_ == nullptr) return {};
+  return explained(invalid_argument(fmt::format("{} in {}", failed_->kernel->fault, failed_->node)), "cannot run");
+}
+
+Status NativeModel::explained(const Status& status, const char* action) const {
+  if (status.ok()) return status;
+  return {status.code(), fmt::format("{} {}: {} [native engine]", action, parts_.name, status.message())};
+}
+
+}  // namespace leapp::native

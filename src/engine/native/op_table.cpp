@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/native/op_table.h"
+
+#include <map>
+
+namespace leapp::native {
+
+const OpEntry* find_op(std::string_view name) {
+  static const auto* const table = [] {
+    auto* rows = new std::map<std::string_view, const OpEntry*>;
+    for (const OpEntries family : {elementwise_ops(), casting_ops(), matrix_ops(), shape_ops(), layout_ops(),
+                                   indexing_ops(), scatter_ops(), reduction_ops(), ordering_ops(), normalisation_ops(),
+                                   convolution_ops(), pooling_ops(), sampling_ops(), recurrent_ops(), control_ops()}) {
+      for (const OpEntry& entry : family) rows->emplace(entry.name, &entry);
+    }
+    return rows;
+  }();
+  const auto row = table->find(name);
+  return row == table->end() ? nullptr : row->second;
+}
+
+}  // namespace leapp::native
