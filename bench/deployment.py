@@ -73,6 +73,7 @@ def leapp_bench(folder: Path) -> list[float]:
 
 
 CPP_ROWS = {
+    "native": "C++     LEAPP's own engine",
     "fused": "C++     ours, fused",
     "bare_merged": "C++     ONNX Runtime, models merged by hand",
     "separate": "C++     ours, a model for each node",
@@ -113,6 +114,11 @@ def stepping() -> None:
             print(f"  {label:52s} {p50:10.1f} {p99:10.1f} {p999:10.1f}")
         fused, bare = rows[CPP_ROWS["fused"]][0], rows[CPP_ROWS["bare_merged"]][0]
         print(f"  C++ fused / bare ONNX Runtime: {fused / bare:.2f} x (expected at most 1.05)")
+        if CPP_ROWS["native"] in rows:
+            native, floor = rows[CPP_ROWS["native"]][0], rows[CPP_ROWS["floor"]][0]
+            print(
+                f"  LEAPP's own engine / bare ONNX Runtime: {native / bare:.2f} x; / reading the weights: {native / floor:.2f} x"
+            )
         peer = {key: rows[f"Python  peer, run_policy ({key})"][0] for key in ("onnx", "jit")}
         for label, times in rows.items():
             if "ours, run_policy" in label:

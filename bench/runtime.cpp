@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,15 +64,26 @@ std::string percentiles(std::vector<double>& times) {
 
 fs::path yaml_of(const fs::path& folder) { return folder / (folder.filename().string() + ".yaml"); }
 
+/// On ONNX Runtime.
 runtime::Pipeline load(const fs::path& folder, bool fuse) {
   runtime::LoadOptions options;
   options.fuse = fuse;
+  options.engine.prefer = engine::Prefer::kOnnxRuntime;
   auto pipeline = runtime::Pipeline::load(yaml_of(folder), options);
   if (!pipeline.ok() || pipeline.value().fusion().ok() != fuse) {
     std::fprintf(stderr, "%s\n", pipeline.ok() ? "not fused" : pipeline.status().message().c_str());
     std::exit(1);
   }
   return std::move(pipeline).value();
+}
+
+/// On LEAPP's own engine, if that covers the models.
+std::optional<runtime::Pipeline> load_native(const fs::path& folder) {
+  runtime::LoadOptions options;
+  options.engine.prefer = engine::Prefer::kNative;
+  auto pipeline = runtime::Pipeline::load(yaml_of(folder), options);
+  if (!pipeline.ok()) std::fprintf(stderr, "%s\n", pipeline.status().message().c_str());
+  return pipeline.ok() ? std::optional(std::move(pipeline).value()) : std::nullopt;
 }
 
 std::vector<fs::path> files_of(const fs::path& folder, const bundle::BundleSpec& spec) {
@@ -125,6 +137,11 @@ void step(const fs::path& folder, int steps) {
     pipeline.step();
   };
   std::vector<Row> rows;
+  std::optional<runtime::Pipeline> native = load_native(folder);
+  if (native) {
+    const std::span<float> input = native->input<float>(native->inputs().front()).value();
+    rows.push_back({"native", [&native, &ours, input] { ours(*native, input); }, {}});
+  }
   rows.push_back({"fused", [&] { ours(fused, fused_input); }, {}});
   rows.push_back({"bare_merged", [&] { theirs(bare); }, {}});
   rows.push_back({"separate", [&] { ours(separate, separate_input); }, {}});
