@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -32,9 +30,6 @@ namespace leapp::cli {
 namespace {
 
 constexpr int kTrialSteps = 2;
-/// Two engines that add up in another order.
-constexpr double kAbsolute = 1e-4;
-constexpr double kRelative = 1e-3;
 
 struct CheckOptions {
   std::string bundle;
@@ -50,20 +45,6 @@ bool all_zero(const TensorView& value) {
     if (to_double(value.dtype, element) != 0) return false;
   }
   return value.size() > 0;
-}
-
-/// How many elements are further apart than rounding explains.
-std::size_t count_differences(const TensorView& a, const TensorView& b) {
-  const std::size_t width = dtype_size(a.dtype);
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double x = to_double(a.dtype, static_cast<const std::byte*>(a.data) + i * width);
-    const double y = to_double(b.dtype, static_cast<const std::byte*>(b.data) + i * width);
-    const bool same = x == y || (std::isnan(x) && std::isnan(y)) ||
-                      std::fabs(x - y) <= kAbsolute + kRelative * std::max(std::fabs(x), std::fabs(y));
-    count += same ? 0 : 1;
-  }
-  return count;
 }
 
 class Checker {
@@ -182,36 +163,6 @@ class Checker {
     }
     loaded_ = true;
     try_steps(pipeline.value());
-    compare_engines();
-  }
-
-  /// The bundle on one engine; nothing where that engine is not there, or lacks something.
-  [[nodiscard]] std::optional<runtime::Pipeline> load_with(engine::Prefer prefer) const {
-    runtime::LoadOptions load = options_.load;
-    load.engine.prefer = prefer;
-    auto pipeline = runtime::Pipeline::load(opened_.yaml, load);
-    return pipeline.ok() ? std::optional(std::move(pipeline).value()) : std::nullopt;
-  }
-
-  // A bundle that both engines run has to give the same numbers on both.
-  void compare_engines() {
-    auto ours = load_with(engine::Prefer::kNative);
-    auto theirs = ours ? load_with(engine::Prefer::kOnnxRuntime) : std::nullopt;
-    if (!ours || !theirs) return;
-    for (const std::string& name : ours->inputs()) {
-      MockSource(0, name).fill(ours->input(name).value());
-      MockSource(0, name).fill(theirs->input(name).value());
-    }
-    for (int step = 0; step < kTrialSteps; ++step) {
-      if (ours->step() != runtime::StepResult::kOk || theirs->step() != runtime::StepResult::kOk) return;
-    }
-    for (const std::string& name : ours->outputs()) {
-      const std::size_t differ = count_differences(ours->output(name).value(), theirs->output(name).value());
-      if (differ == 0) continue;
-      findings_.push_back({Severity::kError, name,
-                           fmt::format("LEAPP's own engine and ONNX Runtime disagree on {} of its elements", differ),
-                           "run it with --engine onnxruntime, and tell us of the bundle"});
-    }
   }
 
   void try_steps(runtime::Pipeline& pipeline) {

@@ -18,7 +18,6 @@
 #include "cli/spec_json.h"
 #include "cli/table.h"
 #include "cli/words.h"
-#include "engine/native/native_engine.h"
 
 namespace leapp::cli {
 namespace {
@@ -40,10 +39,9 @@ struct Ends {
 struct Inspection {
   OpenedBundle opened;
   std::vector<Result<ModelFacts>> models;
-  std::vector<std::optional<OnnxFacts>> contents;      ///< of ONNX models that can be read
-  std::vector<std::optional<native::Attempt>> native;  ///< what LEAPP's own engine makes of them
-  std::map<PortIndex, Ends> sources;                   ///< of inputs
-  std::map<PortIndex, Ends> targets;                   ///< of outputs
+  std::vector<std::optional<OnnxFacts>> contents;  ///< of ONNX models that can be read
+  std::map<PortIndex, Ends> sources;               ///< of inputs
+  std::map<PortIndex, Ends> targets;               ///< of outputs
 };
 
 Result<Inspection> inspect(const InspectOptions& options, const Context& context) {
@@ -56,15 +54,10 @@ Result<Inspection> inspect(const InspectOptions& options, const Context& context
     found.models.push_back(read_model_facts(found.opened, model, {.allow_outside = options.allow_outside}));
     const Result<ModelFacts>& facts = found.models.back();
     std::optional<OnnxFacts> contents;
-    std::optional<native::Attempt> native;
     if (facts.ok() && model.parameters.backend == "onnx") {
-      const bundle::ModelFile& file = facts.value().file;
-      auto read = read_onnx_facts(file.bytes);
+      auto read = read_onnx_facts(facts.value().file.bytes);
       if (read.ok()) contents = std::move(read).value();
-      auto attempt = native::attempt({.name = model.name, .path = file.path, .bytes = file.bytes});
-      if (attempt.ok()) native = std::move(attempt).value();
     }
-    found.native.push_back(std::move(native));
     found.contents.push_back(std::move(contents));
   }
   for (const bundle::Edge& edge : found.opened.report.wiring.edges) {
@@ -149,21 +142,6 @@ std::string nodes_text(const Inspection& found, const Context& context) {
   return table.text(context) + (digests.empty() ? "" : "\n" + digests.text(context));
 }
 
-/// Which nodes LEAPP's own engine runs, and what it lacks for the others.
-std::string native_text(const Inspection& found, const Context& context) {
-  Table table({{"node"}, {"native engine"}, {"lacks"}});
-  for (std::size_t i = 0; i < found.native.size(); ++i) {
-    if (!found.native[i]) continue;
-    const std::vector<native::Uncovered>& lacks = found.native[i]->uncovered;
-    const std::string& name = found.opened.spec.models[i].name;
-    if (lacks.empty()) table.add({name, "all operators", ""});
-    for (const native::Uncovered& one : lacks) {
-      table.add({name, "no", one_line(fmt::format("{} {}: {}", one.op, quote(one.node), one.why))});
-    }
-  }
-  return table.empty() ? "" : "\n" + table.text(context);
-}
-
 std::string ends_text(const std::map<PortIndex, Ends>& ends, PortIndex at, bool output) {
   const auto found = ends.find(at);
   if (found == ends.end()) return "nothing";
@@ -218,8 +196,7 @@ std::vector<std::string> problems_of(const Inspection& found) {
 }
 
 void print_text(const Inspection& found, Context& context) {
-  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + native_text(found, context) + "\n" +
-                ports_text(found, context));
+  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context));
   const std::vector<std::string> problems = problems_of(found);
   if (problems.empty()) return;
   context.print("\n" + context.styled("problems", Style::kRed) + " (leapp check says more)\n");
@@ -229,14 +206,6 @@ void print_text(const Inspection& found, Context& context) {
 }
 
 // ---- JSON ----
-
-Json native_json(const native::Attempt& attempt) {
-  Json operators = Json::array();
-  for (const engine::OperatorReport& row : attempt.report.operators) {
-    operators.push_back({{"name", row.name}, {"count", row.count}, {"native", row.native}, {"why", row.why}});
-  }
-  return {{"covers", attempt.uncovered.empty()}, {"operators", std::move(operators)}};
-}
 
 Json model_json(const bundle::Model& model, const Result<ModelFacts>& facts, const std::optional<OnnxFacts>& contents) {
   const auto text_or_null = [](const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); };
@@ -280,7 +249,6 @@ Json inspection_json(const Inspection& found) {
     nodes.push_back({{"name", model.name},
                      {"backend", model.parameters.backend ? Json(*model.parameters.backend) : Json(nullptr)},
                      {"model", model_json(model, found.models[i], found.contents[i])},
-                     {"native_engine", found.native[i] ? native_json(*found.native[i]) : Json(nullptr)},
                      {"inputs", ports_json(model.inputs, found.sources, {i, 0})},
                      {"outputs", ports_json(model.outputs, found.targets, {i, 0})}});
   }

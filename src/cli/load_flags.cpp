@@ -14,17 +14,12 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
                                                                    {"basic", engine::Optimisation::kBasic},
                                                                    {"extended", engine::Optimisation::kExtended},
                                                                    {"all", engine::Optimisation::kAll}};
-  static const std::map<std::string, engine::Prefer> kEngines{{"auto", engine::Prefer::kAuto},
-                                                              {"native", engine::Prefer::kNative},
-                                                              {"onnxruntime", engine::Prefer::kOnnxRuntime}};
   const auto names = [](const auto& table) {
     std::string text;
     for (const auto& row : table) text += (text.empty() ? "" : ", ") + row.first;
     return text;
   };
   CLI::Option_group* group = command.add_option_group("Engine", "how the models are run");
-  group->add_option("--engine", load.engine.prefer, "what runs ONNX models: " + names(kEngines))
-      ->transform(CLI::CheckedTransformer(kEngines).description(""));
   group->add_option("--intra-op-threads", load.engine.intra_op_threads, "threads inside an operator (1)")
       ->check(CLI::Range(1, 1024));
   group->add_option("--inter-op-threads", load.engine.inter_op_threads, "operators at the same time (1)")
