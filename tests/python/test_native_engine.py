@@ -152,16 +152,16 @@ def elementwise() -> Iterator[Case]:
         yield Case("Pow", [numbers, others])
         yield Case("Clip", [numbers, [np.array(-2, dtype)], [np.array(3, dtype)]])
         yield Case("Where", [numbers > 0, numbers, others])
-    yield Case("Where", [small > 0, small, [np.float32(7).reshape(())]])
-    yield Case("Pow", [np.abs(small), [np.float32(2.5).reshape(())]])
-    yield Case("Pow", [small, [np.int64(3).reshape(())]])
+    yield Case("Where", [small > 0, small, [np.array(7, np.float32)]])
+    yield Case("Pow", [np.abs(small), [np.array(2.5, np.float32)]])
+    yield Case("Pow", [small, [np.array(3, np.int64)]])
     for op in ("And", "Or", "Xor"):
         yield Case(op, [small > 0, small[:1] < 0.5])
     yield Case("Not", [small > 0])
     for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
         yield Case(op, [random.integers(0, 99, (4,)), random.integers(0, 99, (4,))])
     yield Case("Add", [small.astype(np.float16), small.astype(np.float16)])
-    yield Case("Clip", [small, [np.float32(-0.5).reshape(())], [np.float32(0.5).reshape(())]])
+    yield Case("Clip", [small, [np.array(-0.5, np.float32)], [np.array(0.5, np.float32)]])
     yield Case("PRelu", [floats(2, 3, 4), floats(3, 1)])
     for source in (np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8, np.bool_):
         for target in (
@@ -195,7 +195,7 @@ def layout() -> Iterator[Case]:
         yield Case("Slice", [x, starts, ends, axes, steps])
     for mode in ("constant", "reflect", "edge"):
         yield Case("Pad", [x, [0, 1, 2, 0, 1, 1]], {"mode": mode})
-    yield Case("Pad", [x, [0, 1, -1, 0, 0, 2], [np.float32(5).reshape(())]])
+    yield Case("Pad", [x, [0, 1, -1, 0, 0, 2], [np.array(5, np.float32)]])
     yield Case("DepthToSpace", [floats(1, 8, 2, 3)], {"blocksize": 2})
     yield Case("DepthToSpace", [floats(1, 8, 2, 3)], {"blocksize": 2, "mode": "CRD"})
     yield Case("SpaceToDepth", [floats(1, 2, 4, 6)], {"blocksize": 2})

@@ -82,7 +82,7 @@ class Running {
 
   template <typename T>
   T* data(const std::string& name) {
-    return reinterpret_cast<T*>(memory_.at(name).data());
+    return reinterpret_cast<T*>(places_.at(name));
   }
   template <typename T>
   void set(const std::string& name, const std::vector<T>& numbers) {
@@ -102,8 +102,9 @@ class Running {
          {std::pair{&model_->inputs(), &binding.inputs}, {&model_->outputs(), &binding.outputs}}) {
       for (const engine::TensorInfo& info : *infos) {
         const std::size_t bytes = engine::buffer_size(*info.dtype, *info.shape).value();
-        memory_.insert_or_assign(info.name, AlignedMemory(bytes));
-        buffers->push_back({info.name, *info.dtype, *info.shape, memory_.at(info.name).data()});
+        memory_.emplace_back(bytes);
+        places_[info.name] = memory_.back().data();  // of an input and an output of one name, the output
+        buffers->push_back({info.name, *info.dtype, *info.shape, memory_.back().data()});
       }
     }
     const auto number = model_->prepare(binding);
@@ -114,7 +115,8 @@ class Running {
     }
   }
 
-  std::map<std::string, AlignedMemory> memory_;
+  std::vector<AlignedMemory> memory_;
+  std::map<std::string, std::byte*> places_;
   std::unique_ptr<engine::Model> model_;
   std::size_t number_ = 0;
   std::string why_;

@@ -22,27 +22,28 @@ std::string names(const std::vector<TensorInfo>& tensors) {
   return list.empty() ? "none" : join(list, ", ");
 }
 
-Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
-  for (const Buffer& buffer : buffers) {
-    const auto info = std::find_if(tensors.begin(), tensors.end(),
-                                   [&](const TensorInfo& tensor) { return tensor.name == buffer.name; });
-    if (info == tensors.end()) {
-      return invalid_argument(
-          fmt::format("the model has no {} {}; it has {}", what, quote(buffer.name), names(tensors)));
-    }
-    if (info->dtype != buffer.dtype || info->shape != buffer.shape) {
-      return invalid_argument(fmt::format("{} {}: the bundle says {}, the model {}", what, quote(buffer.name),
-                                          type_text(buffer.dtype, buffer.shape),
-                                          type_text(*info->dtype, *info->shape)));
-    }
-  }
-  return {};
-}
-
 const Buffer* find(const std::vector<Buffer>& buffers, const std::string& name) {
   const auto found =
       std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) { return buffer.name == name; });
   return found == buffers.end() ? nullptr : &*found;
+}
+
+// A stranger's model may have two ports of one name: each has to fit the buffer it will be given.
+Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
+  for (const Buffer& buffer : buffers) {
+    const auto named = [&](const TensorInfo& tensor) { return tensor.name == buffer.name; };
+    if (std::none_of(tensors.begin(), tensors.end(), named)) {
+      return invalid_argument(
+          fmt::format("the model has no {} {}; it has {}", what, quote(buffer.name), names(tensors)));
+    }
+  }
+  for (const TensorInfo& info : tensors) {
+    const Buffer* buffer = find(buffers, info.name);
+    if (buffer == nullptr || (info.dtype == buffer->dtype && info.shape == buffer->shape)) continue;
+    return invalid_argument(fmt::format("{} {}: the bundle says {}, the model {}", what, quote(info.name),
+                                        type_text(buffer->dtype, buffer->shape), type_text(*info.dtype, *info.shape)));
+  }
+  return {};
 }
 
 // What the model's file held is in the weights now, and the file's bytes may go.
