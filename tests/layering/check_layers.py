@@ -44,9 +44,10 @@ LAYERS: dict[str, Layer] = {
     "engine/native/kernels": Layer((), ("highway",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/native": Layer(("base", "engine", "engine/native/kernels", "onnx_proto"), ("fmt",)),
-    "engine/native/kernels": Layer((), ("highway",)),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
-    "runtime": Layer(("base", "bundle", "engine", "engine/native", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)),
+    "runtime": Layer(
+        ("base", "bundle", "engine", "engine/native", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)
+    ),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (
