@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's operator database through export_with="onnx", ONNX Runtime and LEAPP's own engine.
 
-    python tests/python/onnx_sweep.py [--opset N] [--write] [NAME...]
+    python tests/python/onnx_sweep.py [--opset N] [--own] [--write] [NAME...]
 
 Prints what is not native, and what is wrong. A name with a trailing * is a prefix; no names: all of the database.
 --write makes onnx_table.py anew from what a run over everything found, also of what PyTorch's exporter does with the
@@ -77,12 +77,12 @@ class Finding:
     own_text: str = ""
 
 
-def find(name: str, save_path: Path, samples: int = SAMPLES, opset: int = 18) -> Finding:
-    """Exports the first samples of the operator and compares fresh inputs with eager."""
+def find(name: str, save_path: Path, samples: int = SAMPLES, opset: int = 18, own: bool = False) -> Finding:
+    """Exports the first samples of the operator and compares fresh inputs with eager; `own`: on our engine too."""
     worst = Finding(Verdict.NATIVE)
     order = list(Verdict)
     for number, (call, fresh) in enumerate(itertools.islice(calls(BY_ID[name]), samples)):
-        found = _find_sample(name, call, fresh, save_path / str(number), opset)
+        found = _find_sample(name, call, fresh, save_path / str(number), opset, own)
         if order.index(found.verdict) > order.index(worst.verdict):
             worst = replace(worst, verdict=found.verdict, text=f"sample {number}: {found.text}")
         if found.own and (worst.own is None or list(Own).index(found.own) > list(Own).index(worst.own)):
@@ -138,7 +138,9 @@ def _problem(exported: OnnxExported, fn: Callable[..., list[torch.Tensor]], fres
     return None if same else "shapes and dtypes"
 
 
-def _find_sample(name: str, call: Call, fresh: list[torch.Tensor], save_path: Path, opset: int) -> Finding:
+def _find_sample(
+    name: str, call: Call, fresh: list[torch.Tensor], save_path: Path, opset: int, own: bool = False
+) -> Finding:
     fn = _function(name, call)
     save_path.mkdir(exist_ok=True, parents=True)
     try:
@@ -155,8 +157,7 @@ def _find_sample(name: str, call: Call, fresh: list[torch.Tensor], save_path: Pa
         return Finding(Verdict.WRONG, f"ONNX Runtime: {failure}")
     if problem:
         return Finding(Verdict.WRONG, problem)
-    own, own_text = _on_own_engine(exported, fn, fresh)
-    return Finding(Verdict.NATIVE, "", own, own_text)
+    return Finding(Verdict.NATIVE, "", *_on_own_engine(exported, fn, fresh)) if own else Finding(Verdict.NATIVE)
 
 
 def _on_own_engine(
@@ -216,12 +217,13 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--opset", type=int, default=18)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--own", action="store_true", help="on LEAPP's own engine too")
     arguments: Any = parser.parse_args()
     warnings.simplefilter("ignore")
     findings = {}
     for name in matching(arguments.names):
         with tempfile.TemporaryDirectory() as folder:
-            findings[name] = find(name, Path(folder), opset=arguments.opset)
+            findings[name] = find(name, Path(folder), opset=arguments.opset, own=arguments.own)
     for name, found in findings.items():
         if found.verdict is not Verdict.NATIVE:
             print(f"{name}: {found.verdict.value}: {' '.join(found.text.split())[:300]}")

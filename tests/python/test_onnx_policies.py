@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Policies as people write them, exported with onnx: ONNX Runtime and LEAPP's own engine against eager."""
+"""Policies as people write them, exported with onnx: ONNX Runtime against eager, on inputs the export never saw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ def check(fn: Callable[..., Any], inputs: Callable[[], Tensors], save_path: Path
         with torch.no_grad():
             expected = named(fn(*fresh.values()))
         assert largest_error(model(fresh), expected) < TOLERANCE
-        assert largest_error(model.native(fresh), expected) < TOLERANCE
     return model
 
 

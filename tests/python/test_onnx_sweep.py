@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator of PyTorch's database that takes dense float32 tensors: right in ONNX Runtime and ours, or refused."""
+"""Every operator of PyTorch's database that takes dense float32 tensors: right in ONNX Runtime, or refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import operator_table
 import pytest
 from harness import LONG
-from onnx_sweep import BY_ID, FEW_SAMPLES, SAMPLES, Own, Verdict, find
+from onnx_sweep import BY_ID, FEW_SAMPLES, SAMPLES, Verdict, find
 from onnx_table import FALLBACK, NOT_NATIVE
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what tor
 def test_operator(name: str, tmp_path: Path) -> None:
     found = find(name, tmp_path, SAMPLES if LONG or name in NOT_NATIVE else FEW_SAMPLES)
     assert found.verdict is not Verdict.WRONG, found.text
-    assert found.own is not Own.WRONG, found.own_text
     expected = NOT_NATIVE.get(name, Verdict.NATIVE)
     assert found.verdict is expected, f"onnx_table.py says '{expected.value}': {found.verdict.value}: {found.text}"
 
