@@ -141,7 +141,8 @@ struct CompileReport {
 /// names the graph. While active: warns and starts over.
 LEAPP_API Status start(const std::string& name, const StartOptions& options = {});
 
-/// Ends capture: the hook and all tables are gone. kFailedPrecondition when not started or a node is open.
+/// Ends capture in any case: the hook and all tables are gone. A call that is not finished is dropped, with a line in
+/// the log. kFailedPrecondition when not started, or when an operator went wrong and no call told so yet.
 LEAPP_API Status stop();
 
 /// Writes the bundle and checks what it wrote. May be called again; the files come out the same.
@@ -160,21 +161,24 @@ LEAPP_API bool is_live(const at::Tensor& tensor);
 namespace annotate {
 
 /// Opens `node`, or adds inputs to it while it is open. What comes back has the structure of what was given and aliases
-/// its tensors; compute with that. On failure nothing has changed.
+/// its tensors; compute with that. Announced again in the same call, an input that holds the same is that input; one
+/// that holds something else takes its place. On failure nothing has changed.
 LEAPP_API Result<std::vector<Nested>> input_tensors(const std::string& node, const Payload& tensors);
 
 /// Closes `node` and hands back `tensors`. On failure the node stays open.
 LEAPP_API Result<std::vector<Nested>> output_tensors(const std::string& node, const Payload& tensors,
                                                      const OutputOptions& options = {});
 
-/// Declares state of the open node: an input whose next value `update_state` names. Like input_tensors otherwise.
+/// Declares state of the open node: an input whose next value `update_state` names. Like input_tensors otherwise. A
+/// value of the node itself is what the state holds now; how it was computed is not part of the model.
 LEAPP_API Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors);
 
 /// The values that states declared before have in the next call. Hands them back.
 LEAPP_API Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors);
 
-/// Tensors to write into. Content that survives from one call to the next and matters is feedback state of that name.
-LEAPP_API Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors);
+/// Tensors to write into, nested as in input_tensors. Content that survives from one call to the next and matters is
+/// feedback state of that name.
+LEAPP_API Result<std::vector<Nested>> register_buffer(const std::string& node, const Payload& tensors);
 
 /// A place that holds a tensor now and may hold another one when the node closes, such as a buffer of a module.
 struct Buffer {

@@ -96,11 +96,14 @@ nb::object output_tensors(nb::handle node_name, nb::handle tensors, nb::handle s
   return rebuilt(ports, values, Arrays::kPlain);
 }
 
+void check_dict(const char* call, nb::handle tensors) {
+  if (PyDict_Check(tensors.ptr())) return;
+  raise_type_error(std::string(call) + ": expected a dict of names and tensors, found " + type_text(tensors));
+}
+
 /// The entries of a dict whose values are tensors or arrays.
 std::vector<PyPort> named_tensors(const char* call, nb::handle tensors) {
-  if (!PyDict_Check(tensors.ptr())) {
-    raise_type_error(std::string(call) + ": expected a dict of names and tensors, found " + type_text(tensors));
-  }
+  check_dict(call, tensors);
   std::vector<PyPort> ports = ports_of(call, tensors);
   for (const PyPort& port : ports) {
     if (is_tensor(port.value) || is_array(port.value)) continue;
@@ -134,8 +137,15 @@ nb::object update_state(nb::handle node, nb::handle tensors) {
   return given(named_tensors("update_state", tensors));
 }
 
-nb::object register_buffer(nb::handle node, nb::handle tensors) {
-  return state_call("register_buffer", annotate::register_buffer, node, tensors);
+nb::object register_buffer(nb::handle node_name, nb::handle tensors) {
+  constexpr const char* kCall = "register_buffer";
+  check_dict(kCall, tensors);
+  if (!is_active()) return handed_back(kCall, node_name, tensors);
+  const std::string node = text_argument(kCall, "node_name", node_name);
+  const std::vector<PyPort> ports = ports_of(kCall, tensors);
+  const Payload payload = to_payload(kCall, ports);
+  const auto values = take(unlocked([&] { return annotate::register_buffer(node, payload); }));
+  return rebuilt(ports, values, Arrays::kRecorded);
 }
 
 /// A Python function that C++ may call, copy and drop on any thread.

@@ -67,6 +67,11 @@ void note_changed_values(const std::vector<std::tuple<std::string, std::string, 
   session->set_changed_values(std::move(noted));
 }
 
+/// Into the log of the session that was started last, stopped or not.
+void log_error(const std::string& text) {
+  if (const auto session = leapp::capture::current_session()) unlocked([&] { session->log().error(text); });
+}
+
 bool is_live(const at::Tensor& tensor) {
   return unlocked([&] { return leapp::is_live(tensor); });
 }
@@ -177,6 +182,7 @@ NB_MODULE(_capture, m) {
   m.def("release", &release);
   m.def("rewritten", &rewritten);
   m.def("note_changed_values", &note_changed_values);
+  m.def("log_error", &log_error);
   m.def("is_live", &is_live);
   leapp::python::bind_annotations(m);
   leapp::python::bind_naming(m);

@@ -168,8 +168,15 @@ Result<ForeignModel> load(const std::filesystem::path& file) {
   });
 }
 
+Result<std::vector<std::string>> inputs(const std::filesystem::path& file) {
+  return with_python<Result<std::vector<std::string>>>([&]() -> Result<std::vector<std::string>> {
+    const nb::object names = nb::module_::import_("leapp.foreign").attr("program_inputs")(file.string());
+    return nb::cast<std::vector<std::string>>(names);
+  });
+}
+
 }  // namespace
 
-void install_foreign_tools() { exporter::set_foreign_tools({.emit = emit, .load = load}); }
+void install_foreign_tools() { exporter::set_foreign_tools({.emit = emit, .load = load, .inputs = inputs}); }
 
 }  // namespace leapp::python

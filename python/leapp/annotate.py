@@ -41,7 +41,8 @@ _method = method  # what programs use that were written before there was only on
 def input_tensors(node_name: str, tensors: Any) -> Any:
     """Open a node, or add inputs to it while it is open.
 
-    Compute with what comes back: one value for one entry, else a tuple in order. It aliases what was given.
+    Compute with what comes back: one value for one entry, else a tuple in order. It aliases what was given. An input
+    that is announced again in the same call is the same one if it holds the same; else it takes the other's place.
 
     >>> obs, command = annotate.input_tensors("policy", {"obs": obs, "command": command})
     """
@@ -73,6 +74,9 @@ def output_tensors(
 def state_tensors(node_name: str, tensors: dict[str, Any]) -> Any:
     """Declare what an open node remembers: an input, whose next value ``update_state`` names.
 
+    Given a value that the node has computed in this call, the state holds that value now; how it was computed is not
+    part of the model.
+
     >>> hidden = annotate.state_tensors("policy", {"hidden": torch.zeros(1, 32)})
     """
     return capture.state_tensors(node_name, tensors)
@@ -89,7 +93,8 @@ def update_state(node_name: str, tensors: dict[str, Any]) -> Any:
 def register_buffer(node_name: str, tensors: Any) -> Any:
     """Tensors to write into. What survives in them from one call to the next, and matters, is feedback state.
 
-    A dict of names and tensors; or one tensor, or a list of them, which are called ``buffer_0``, ``buffer_1``...
+    A dict of names and values, which may be nested as in ``input_tensors``; or one tensor, or a list of them, which are
+    called ``buffer_0``, ``buffer_1``...
 
     >>> history = annotate.register_buffer("policy", {"history": history})
     >>> history[:] = torch.cat([history[1:], obs[None]])

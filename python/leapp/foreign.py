@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 from leapp.foreign_graph import Graph, Operator, Ref, find_culprit, to_module
 from leapp.overhear import overheard, with_clean_state
 
-__all__ = ["Answer", "Graph", "Operator", "Ref", "Request", "export_model", "load_program"]
+__all__ = ["Answer", "Graph", "Operator", "Ref", "Request", "export_model", "load_program", "program_inputs"]
 
 _MAX_FILE = 1_900_000_000  # what a reader of ONNX takes in one piece
 _MAX_SEARCHED = 1000  # operators; each step of the search exports half of them
@@ -82,6 +82,16 @@ def load_program(path: str) -> Callable[[list[torch.Tensor]], list[torch.Tensor]
         return [each for each in pytree.tree_leaves(with_clean_state(run)) if isinstance(each, torch.Tensor)]
 
     return call
+
+
+def program_inputs(path: str) -> list[str]:
+    """The names of the inputs of a ``.pt2`` file, in order."""
+
+    def load() -> Any:
+        with overheard():
+            return torch.export.load(path)
+
+    return [str(name) for name in with_clean_state(load).graph_signature.user_inputs]
 
 
 def _export(request: Request) -> Answer:

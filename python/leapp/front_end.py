@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import os
@@ -61,14 +62,15 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
 
 
 def remove() -> None:
-    """Undo everything install did. May be called at any time."""
-    holders.forget()
-    changed_attributes.forget()
-    function_patches.remove_patches()
-    if "leapp.published_arrays" in sys.modules:  # else there are none
-        sys.modules["leapp.published_arrays"].forget()
-    while _eager_stance:
-        _eager_stance.pop().__exit__(None, None, None)
+    """Undo everything install did. May be called at any time; what cannot be undone keeps nothing else."""
+    with contextlib.ExitStack() as undo:
+        while _eager_stance:
+            undo.callback(_eager_stance.pop().__exit__, None, None, None)
+        if "leapp.published_arrays" in sys.modules:  # else there are none
+            undo.callback(sys.modules["leapp.published_arrays"].forget)
+        undo.callback(function_patches.remove_patches)
+        undo.callback(changed_attributes.forget)
+        undo.callback(holders.forget)
 
 
 def refresh() -> None:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leapp._native import capture
-from leapp.errors import LeappTypeError, LeappValueError
+from leapp.errors import LeappError, LeappTypeError, LeappValueError
 from leapp.results import CompileResults
 from leapp.semantics import GraphConfigs
 
@@ -90,18 +91,37 @@ def start(
 
 
 def stop() -> None:
-    """End capture. A node that is still open is an error, and capture goes on.
+    """End capture, in any case. A call of a node that is not finished is dropped, with a line in the log.
+
+    What went wrong inside an operator and was not told before is raised here; while another exception is on its way
+    (``finally: leapp.stop()``), it is only logged.
 
     >>> leapp.stop()
     """
-    if capture.is_active():
-        from leapp import changed_attributes
+    underway = sys.exc_info()[1]
+    active = capture.is_active()
+    try:
+        if active:
+            from leapp import changed_attributes
 
-        changed_attributes.report()
-    capture.stop()
-    from leapp import front_end
+            changed_attributes.report()
+    finally:
+        try:
+            _end_capture(underway)
+        finally:
+            if active:
+                from leapp import front_end
 
-    front_end.remove()
+                front_end.remove()
+
+
+def _end_capture(underway: BaseException | None) -> None:
+    try:
+        capture.stop()
+    except LeappError as error:
+        if underway is None:
+            raise
+        capture.log_error(str(error))
 
 
 def compile_graph(

@@ -27,8 +27,9 @@ def method(
 ) -> Callable[[F], F]:
     """Make a function or method a node: arguments are its inputs, what it returns its outputs.
 
-    Inputs have the names of the parameters (``rest_0`` for ``*rest``, the keys of ``**kw``); arguments without tensors
-    stay Python values, and so do defaults. An output has the name of the variable in the return statement, or of the
+    Inputs have the names of the parameters (``rest_0`` for ``*rest``, the keys of ``**kw``) and stand in the order of
+    the first call: what is given by position, then the keywords as the call gives them. Arguments without tensors stay
+    Python values, and so do defaults. An output has the name of the variable in the return statement, or of the
     field of a named tuple, else ``output1``, ``output2``... ``node_name`` is the function's name if not given. When not
     started, the function simply runs.
 
@@ -81,6 +82,11 @@ def _any_signature(*args: Any, **kwargs: Any) -> None:
     """What is taken for the signature of functions that have none."""
 
 
+def _place_in_call(name: str, keywords: list[str]) -> int:
+    """Arguments given by position come first, in their order; keywords follow as the call gives them."""
+    return keywords.index(name) + 1 if name in keywords else 0
+
+
 class _Node:
     """A function that is called as a node."""
 
@@ -105,7 +111,7 @@ class _Node:
                 "still running; a node cannot contain another. Annotate only one of the two"
             )
         changed_attributes = self._watch(bound)
-        lending = self._open(bound)
+        lending = self._open(bound, list(kwargs))
         nodes.append(self._name)
         try:
             result = self._function(*bound.args, **bound.kwargs)
@@ -126,13 +132,13 @@ class _Node:
         changed_attributes.begin(self._name, bound.args, self._function, bound.args)
         return changed_attributes
 
-    def _open(self, bound: inspect.BoundArguments) -> Lending:
+    def _open(self, bound: inspect.BoundArguments, keywords: list[str]) -> Lending:
         """Announces the arguments that hold tensors, and puts what comes back in their places."""
         if capture.is_open(self._name):
             raise LeappRuntimeError(
                 f"node '{self._name}' is open already; close it with output_tensors before the annotated function runs"
             )
-        places = list(self._places(bound))
+        places = sorted(self._places(bound), key=lambda place: _place_in_call(place[0], keywords))
         inputs = [value for _, value, _ in places]
         names = [name for name, _, _ in places]
         if len(set(names)) < len(names):

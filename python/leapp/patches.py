@@ -107,9 +107,11 @@ def _has_live(value: Any) -> bool:
 
 
 def remove_patches() -> None:
-    """Undo them, the last one first. May be called at any time."""
-    while _undo:
-        _undo.pop()()
+    """Undo them, the last one first. May be called at any time; one that fails keeps no other."""
+    with contextlib.ExitStack() as undo:
+        for one in _undo:
+            undo.callback(one)
+        _undo.clear()
 
 
 def replace(owner: Any, name: str, replacement: Any) -> None:

@@ -48,12 +48,13 @@ NodeRecord& Session::begin_record(const std::string& node, const OpenCall& call,
   return record;
 }
 
-void Session::record_first(NodeRecord& record, const OpenCall& call, const PortTensors& outputs, std::size_t computed) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto& [name, tensor, semantics] = outputs[i];
+void Session::record_first(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs) {
+  for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
+    const auto& [name, tensor, semantics] = outputs.ports[i];
     record.outputs.push_back({name, type_of(tensor), std::nullopt, semantics});
-    record.output_values.push_back(i < computed ? recorder_->table().operand(tensor, call.activation)
-                                                : static_value(tensor));
+    record.output_values.push_back(outputs.constant[i] ? static_value(tensor)
+                                                       : recorder_->table().operand(tensor, call.activation));
+    if (!outputs.constant[i] && is_constant(*record.output_values.back())) record.left_torch = true;
   }
   for (PortRecord& input : record.inputs) {
     const bool updated = input.state && std::any_of(call.updates.begin(), call.updates.end(),
@@ -82,12 +83,12 @@ void Session::sort_updates(OpenCall& call) {
             [&](const PortTensor& a, const PortTensor& b) { return position(a) < position(b); });
 }
 
-Session::LaterCall Session::look_at(NodeRecord& record, const OpenCall& call, const PortTensors& outputs,
-                                    std::size_t computed) {
+Session::LaterCall Session::look_at(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs) {
   LaterCall later;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    later.outputs.push_back(i < computed ? recorder_->table().operand(outputs[i].tensor, call.activation)
-                                         : static_value(outputs[i].tensor));
+  for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
+    const at::Tensor& tensor = outputs.ports[i].tensor;
+    later.outputs.push_back(outputs.constant[i] ? static_value(tensor)
+                                                : recorder_->table().operand(tensor, call.activation));
   }
   for (Leak& leak : record.leaks) {
     const Place* place = place_of(leak, call.places);
@@ -140,10 +141,12 @@ bool Session::keeps_sample(const NodeRecord& record) const {
 
 void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs) {
   Sample sample;
-  for (const PortRecord& port : record.inputs) {
+  for (std::size_t i = 0; i < record.inputs.size(); ++i) {
     const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
-                                 [&](const PortRecord& item) { return item.name == port.name; });
-    sample.inputs.push_back(call.values[static_cast<std::size_t>(at - call.inputs.begin())]);
+                                 [&](const PortRecord& item) { return item.name == record.inputs[i].name; });
+    // A call that does not announce an input does not need it: what it held before is as good as anything.
+    sample.inputs.push_back(at == call.inputs.end() ? record.samples.back().inputs[i]
+                                                    : call.values[static_cast<std::size_t>(at - call.inputs.begin())]);
   }
   for (const PortTensor& output : outputs) sample.outputs.push_back(dense_copy(output.tensor));
   record.samples.push_back(std::move(sample));
@@ -176,15 +179,15 @@ void Session::keep_held_values(const std::string& node, std::size_t sample, cons
   }
 }
 
-void Session::publish(const NodeRecord& node, const PortTensors& tensors, std::size_t computed) {
+void Session::publish(const NodeRecord& node, const CallOutputs& outputs) {
   TensorTable& table = recorder_->table();
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const auto& [name, tensor, semantics] = tensors[i];
+  for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
+    const auto& [name, tensor, semantics] = outputs.ports[i];
     const ValuePtr before = table.find_own(tensor);
     const bool twice = before && before->kind == TracedKind::kPublished && before->origin->node == node.name &&
                        before->origin->pass == pass_;
     if (twice) continue;
-    Origin origin{.node = node.name, .port = name, .pass = pass_, .constant = i >= computed};
+    Origin origin{.node = node.name, .port = name, .pass = pass_, .constant = outputs.constant[i]};
     origin.content_hash = content_hash(tensor);
     table.bind_content(tensor, make_value(TracedKind::kPublished, type_of(tensor), std::move(origin)));
   }
@@ -253,21 +256,23 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
   std::vector<at::Tensor> released;
   {
     const auto guard = recorder_->lock();
-    LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, static_outputs));
+    LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, static_outputs, options));
     OpenCall call = std::move(open_.at(node));
     sort_updates(call);
-    PortTensors all = tensors;
-    all.insert(all.end(), call.updates.begin(), call.updates.end());
-    const std::size_t computed = all.size();
-    all.insert(all.end(), static_outputs.begin(), static_outputs.end());
+    PortTensors given = tensors;
+    given.insert(given.end(), call.updates.begin(), call.updates.end());
+    const std::size_t computed = given.size();
+    given.insert(given.end(), static_outputs.begin(), static_outputs.end());
     NodeRecord* record = find(node);
+    const CallOutputs all = in_order(record, given, computed);
     const bool first = record == nullptr;
     LaterCall later;
     if (first) {
       record = &begin_record(node, call, options);
-      record_first(*record, call, all, computed);
+      record_first(*record, call, all);
     } else {
-      later = look_at(*record, call, all, computed);
+      merge_sources(*record, call);
+      later = look_at(*record, call, all);
     }
     open_.erase(node);
     closed_in_pass_.insert(node);
@@ -275,12 +280,12 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
     if (!first) record_again(*record, later, survivors);
     if (first) record->survivors = std::move(survivors);
     if (keeps_sample(*record)) {
-      keep_sample(*record, call, all);
+      keep_sample(*record, call, all.ports);
       next = keep_next_values(*record, call);
       sample = record->samples.size() - 1;
     }
     ++record->calls;
-    publish(*record, all, computed);
+    publish(*record, all);
     holders = nameless(*record);
     released = recorder_->table().take_released();
   }

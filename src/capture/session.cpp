@@ -77,10 +77,6 @@ NodeRecord* Session::find(const std::string& node) const {
 
 Status Session::check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const {
   std::set<std::string> seen;
-  const auto open = open_.find(node);
-  if (open != open_.end() && std::string(direction) == "input") {
-    for (const PortRecord& port : open->second.inputs) seen.insert(port.name);
-  }
   for (const auto& [name, tensor, semantics] : tensors) {
     LEAPP_RETURN_IF_ERROR(check_port_name(node, direction, name));
     if (!seen.insert(name).second) {
@@ -88,34 +84,6 @@ Status Session::check_ports(const std::string& node, const char* direction, cons
           fmt::format("node '{}': two {}s are called '{}'; names must be unique", node, direction, name));
     }
     LEAPP_RETURN_IF_ERROR(check_port_tensor(node, direction, name, tensor));
-  }
-  return {};
-}
-
-// A value that is live somewhere already cannot become an input: the node would be cut in two without a word.
-Status Session::check_source(const std::string& node, const std::string& port, const at::Tensor& tensor) {
-  const ValuePtr value = recorder_->table().find(tensor);
-  const bool callers_own = value && value->kind == TracedKind::kInput && !recorder_->table().find_own(tensor);
-  if (!value || value->owner == 0 || callers_own) return {};
-  const std::string& owner = recorder_->name_of(value->owner);
-  return failed_precondition(fmt::format(
-      "input '{}' of node '{}': the tensor is a value of the open node '{}'; publish it with output_tensors first",
-      port, node, owner));
-}
-
-Status Session::check_inputs(const std::string& node, const PortTensors& tensors) {
-  LEAPP_RETURN_IF_ERROR(check_ports(node, "input", tensors));
-  const NodeRecord* known = find(node);
-  for (const auto& [name, tensor, semantics] : tensors) {
-    LEAPP_RETURN_IF_ERROR(check_source(node, name, tensor));
-    if (!known) continue;
-    const auto port = std::find_if(known->inputs.begin(), known->inputs.end(),
-                                   [&name = name](const PortRecord& item) { return item.name == name; });
-    if (port == known->inputs.end()) {
-      return invalid_argument(
-          fmt::format("input '{}' of node '{}': the node's first call had no such input", name, node));
-    }
-    LEAPP_RETURN_IF_ERROR(check_same_type(node, "input", port->name, port->type, tensor));
   }
   return {};
 }
@@ -151,7 +119,11 @@ void Session::report_glue(const std::string& node, const std::string& port, cons
 }
 
 std::optional<Source> Session::source_of(const std::string& node, const std::string& port, const at::Tensor& tensor) {
-  const Path path = path_to(recorder_->table().find(tensor));
+  const ActivationId own = open_.at(node).activation;
+  const ValuePtr value = recorder_->table().find(tensor, own);
+  // What the node itself has computed ends here; where it came from is no matter.
+  if (value && value->owner == own && value->kind != TracedKind::kInput) return std::nullopt;
+  const Path path = path_to(value);
   if (!path.published) return std::nullopt;
   const Origin& published = *path.published->origin;
   if (!path.op.empty()) {
@@ -170,102 +142,13 @@ std::optional<Source> Session::source_of(const std::string& node, const std::str
   return Source{published.node, published.port, published.pass != pass_};
 }
 
-Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, const PortTensors& tensors) {
-  return add_inputs(node, tensors, false);
+bool Session::gets_model(const std::string& node, const OutputOptions& options) const {
+  const std::vector<std::string>& excepted = options_.non_traced;
+  return options.export_with && !options_.dry_run &&
+         std::find(excepted.begin(), excepted.end(), node) == excepted.end();
 }
 
-Result<std::vector<at::Tensor>> Session::add_inputs(const std::string& node, const PortTensors& tensors, bool state) {
-  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
-  LEAPP_RETURN_IF_ERROR(check_node_name(node));
-  for (const PortTensor& port : tensors)
-    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "input", port.name, port.tensor));
-  std::vector<at::Tensor> aliases;
-  {
-    const Unrecorded quiet;
-    for (const PortTensor& port : tensors) aliases.push_back(at::alias(port.tensor));
-  }
-  const Watched watched = buffers_of_called_modules(node);
-  std::vector<at::Tensor> released;
-  const auto guard = recorder_->lock();
-  LEAPP_RETURN_IF_ERROR(check_inputs(node, tensors));
-  LEAPP_RETURN_IF_ERROR(bind_inputs(node, tensors, aliases, state));
-  OpenCall& call = open_.at(node);
-  for (const auto& [buffer, tensor] : watched) add_place(call, buffer, tensor, false);
-  released = recorder_->table().take_released();
-  return aliases;
-}
-
-Status Session::bind_inputs(const std::string& node, const PortTensors& tensors, const std::vector<at::Tensor>& aliases,
-                            bool state) {
-  const bool was_open = open_.contains(node);
-  OpenCall& call = open(node);
-  NodeRecord* known = find(node);
-  std::vector<PortRecord> added;
-  for (const auto& [name, tensor, semantics] : tensors) {
-    PortRecord port{name, type_of(tensor), source_of(node, name, tensor), semantics, state};
-    if (known) {
-      auto& first = *std::find_if(known->inputs.begin(), known->inputs.end(),
-                                  [&name = name](const PortRecord& item) { return item.name == name; });
-      const Status same = merge_source(node, first, port.source);
-      if (!same.ok()) {
-        if (!was_open) {
-          recorder_->close(call.activation, pass_);
-          open_.erase(node);
-          call_passes_[node].pop_back();
-        }
-        return same;
-      }
-    }
-    added.push_back(std::move(port));
-  }
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    ValuePtr source = recorder_->table().find(tensors[i].tensor);
-    if (source && source->kind == TracedKind::kInput) source = source->origin->source;
-    const ValuePtr value =
-        make_value(TracedKind::kInput, added[i].type, {.port = added[i].name, .source = std::move(source)});
-    value->owner = call.activation;
-    call.values.push_back(dense_copy(tensors[i].tensor));
-    recorder_->table().forget(tensors[i].tensor);
-    recorder_->table().bind_content(aliases[i], value);
-    call.inputs.push_back(std::move(added[i]));
-  }
-  return {};
-}
-
-Status Session::check_reentry(const std::string& node, const PortTensors& outputs) const {
-  const NodeRecord* known = find(node);
-  if (!known) return {};
-  const OpenCall& call = open_.at(node);
-  for (const PortRecord& port : known->inputs) {
-    const bool given = std::any_of(call.inputs.begin(), call.inputs.end(),
-                                   [&](const PortRecord& item) { return item.name == port.name; });
-    if (!given) {
-      return invalid_argument(
-          fmt::format("node '{}': call {} has no input '{}', which the first call had", node, known->calls, port.name));
-    }
-  }
-  if (known->outputs.size() != outputs.size()) {
-    std::string missing;
-    for (const PortRecord& port : known->outputs) {
-      const bool given =
-          std::any_of(outputs.begin(), outputs.end(), [&](const PortTensor& item) { return item.name == port.name; });
-      if (!given) missing += (missing.empty() ? "; missing: '" : ", '") + port.name + "'";
-    }
-    return invalid_argument(fmt::format("node '{}': call {} has {} outputs, the first call had {}{}", node,
-                                        known->calls, outputs.size(), known->outputs.size(), missing));
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const PortRecord& port = known->outputs[i];
-    if (port.name != outputs[i].name) {
-      return invalid_argument(fmt::format("node '{}': output {} of call {} is called '{}', in the first call '{}'",
-                                          node, i, known->calls, outputs[i].name, port.name));
-    }
-    LEAPP_RETURN_IF_ERROR(check_same_type(node, "output", port.name, port.type, outputs[i].tensor));
-  }
-  return {};
-}
-
-Status Session::check_depends(const std::string& node, const PortTensor& output) {
+Status Session::check_depends(const std::string& node, const PortTensor& output, bool traced) {
   const ActivationId activation = open_.at(node).activation;
   const ValuePtr value = recorder_->table().find(output.tensor, activation);
   const ActivationId owner = value ? value->owner : 0;
@@ -274,6 +157,7 @@ Status Session::check_depends(const std::string& node, const PortTensor& output)
     return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
                                            node, recorder_->name_of(owner)));
   }
+  if (!traced) return {};  // it may have left torch on its way
   return invalid_argument(fmt::format(
       "output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output is "
       "announced with static_outputs",
@@ -293,7 +177,8 @@ Status Session::check_static(const std::string& node, const PortTensors& static_
   return {};
 }
 
-Status Session::check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs) {
+Status Session::check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs,
+                              const OutputOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_node_name(node));
   if (!open_.contains(node)) {
     return failed_precondition(
@@ -306,9 +191,11 @@ Status Session::check_outputs(const std::string& node, const PortTensors& tensor
   all.insert(all.end(), updates.begin(), updates.end());
   all.insert(all.end(), static_outputs.begin(), static_outputs.end());
   LEAPP_RETURN_IF_ERROR(check_ports(node, "output", all));
-  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(node, output));
+  const bool traced = gets_model(node, options);
+  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(node, output, traced));
   LEAPP_RETURN_IF_ERROR(check_static(node, static_outputs));
-  return check_reentry(node, all);
+  LEAPP_RETURN_IF_ERROR(check_reentry(node, all));
+  return check_mixed_inputs(node, all);
 }
 
 void Session::name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
@@ -343,26 +230,30 @@ bool Session::is_live(const at::Tensor& tensor) {
   return value && value->owner != 0;
 }
 
-Status Session::stop() {
-  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
-  if (!open_.empty()) {
-    std::string names;
-    for (const auto& [node, call] : open_) names += (names.empty() ? "'" : ", '") + node + "'";
-    return failed_precondition(fmt::format("stop: node {} is still open; close it with output_tensors", names));
-  }
-  const auto recorder = recorder_;
-  std::vector<Leaving> left;
-  if (options_.leaks != Leaks::kConstant) {
-    const auto guard = recorder->lock();
-    left = recorder->table().leavings();
-  }
-  remove_hook();
+void Session::drop_open_calls() {
+  std::vector<std::string> open;
   {
-    const auto guard = recorder->lock();
-    for (Note& note : recorder->escapes().take_notes()) notes_.push_back(std::move(note));
+    const auto guard = recorder_->lock();
+    for (const auto& [node, call] : open_) open.push_back(node);
   }
-  recorder_.reset();
-  heap_.reset();
+  for (const std::string& node : open) {
+    abandon(node);
+    if (const NodeRecord* known = find(node)) {
+      log_->info(fmt::format("stop: call {} of node '{}' is not finished and is dropped", known->calls, node));
+    } else {
+      log_->warning(fmt::format(
+          "stop: node '{}' was opened and never closed with output_tensors: it is not part of the graph", node));
+    }
+  }
+}
+
+void Session::end_recording(std::vector<Leaving>& left) {
+  drop_open_calls();
+  const auto guard = recorder_->lock();
+  if (options_.leaks != Leaks::kConstant) left = recorder_->table().leavings();
+}
+
+void Session::report(const std::vector<Leaving>& left) {
   promote_leaks(nodes_, options_.leaks, *log_);
   report_leavings(nodes_, left, *log_);
   if (options_.leaks != Leaks::kConstant) report_changed_values(nodes_, changed_values_, *log_);
@@ -378,7 +269,36 @@ Status Session::stop() {
     seal_constants(slice);
     for (const Divergence& divergence : node->divergences) log_->warning(divergence.text);
   }
-  return {};
+}
+
+Status Session::stop() {
+  const auto recorder = recorder_;
+  std::vector<Leaving> left;
+  Status failed;
+  const auto attempt = [&](const auto& step) {
+    try {
+      step();
+    } catch (const std::exception& failure) {
+      if (failed.ok()) failed = internal_error(fmt::format("stop: {}", failure.what()));
+    }
+  };
+  attempt([&] { end_recording(left); });
+  remove_hook();
+  {
+    const auto guard = recorder->lock();
+    for (Note& note : recorder->escapes().take_notes()) notes_.push_back(std::move(note));
+  }
+  recorder_.reset();
+  heap_.reset();
+  attempt([&] { report(left); });
+  const Status pending = recorder->take_error();
+  return pending.ok() ? failed : pending;
+}
+
+std::vector<std::string> Session::begun() const {
+  std::vector<std::string> names;
+  for (const auto& [node, passes] : call_passes_) names.push_back(node);
+  return names;
 }
 
 // While the program's variables are still there to be looked at.

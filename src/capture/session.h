@@ -36,6 +36,12 @@ struct PortTensor {
 };
 using PortTensors = std::vector<PortTensor>;
 
+/// What a call gives. `constant`: of each, whether it is a static output.
+struct CallOutputs {
+  PortTensors ports;
+  std::vector<bool> constant;
+};
+
 struct PortRecord {
   std::string name;
   ValueType type;
@@ -59,6 +65,7 @@ struct NodeRecord {
   std::vector<Sample> samples;
   OutputOptions options;
   std::size_t calls = 0;         ///< completed
+  bool left_torch = false;       ///< an output depends on no input, as far as was seen
   std::uint64_t first_pass = 0;  ///< of the session, in which the first call was
 
   TensorTable::Survivors survivors;     ///< of the first call
@@ -99,7 +106,8 @@ class Session {
   /// What stop() is to warn about. Replaces what was given before.
   void set_changed_values(std::vector<ChangedValues> changes) { changed_values_ = std::move(changes); }
 
-  /// Ends capture; nodes, samples and constants stay for compile_graph.
+  /// Ends capture, whatever goes wrong; nodes, samples and constants stay for compile_graph. A call that is not
+  /// finished is dropped. The status is what went wrong inside an operator and was not told before.
   Status stop();
   [[nodiscard]] bool stopped() const { return recorder_ == nullptr; }
 
@@ -109,6 +117,8 @@ class Session {
   [[nodiscard]] Logger& log() { return *log_; }
   /// Nodes with at least one completed call, in the order of their first completion.
   [[nodiscard]] const std::vector<std::unique_ptr<NodeRecord>>& nodes() const { return nodes_; }
+  /// Nodes of which a call began, finished or not.
+  [[nodiscard]] std::vector<std::string> begun() const;
   /// After stop(): what was warned about while nodes ran.
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
   /// The passes in which the calls of a node began, in their order.
@@ -120,46 +130,64 @@ class Session {
   struct OpenCall {
     ActivationId activation = 0;
     std::vector<PortRecord> inputs;
-    std::vector<at::Tensor> values;
+    std::vector<at::Tensor> values;                          ///< of the inputs: copies
+    std::vector<ValuePtr> traced;                            ///< of the inputs
+    std::vector<std::pair<std::string, ValuePtr>> replaced;  ///< inputs as they were before they were announced again
     std::vector<Place> places;
     std::vector<std::function<at::Tensor()>> getters;  ///< of the places; empty: the tensor stays the same
     PortTensors updates;                               ///< next values of declared state
   };
   using Watched = std::vector<std::pair<annotate::Buffer, at::Tensor>>;
 
-  Status check_inputs(const std::string& node, const PortTensors& tensors);
-  Status check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs);
-  Status check_depends(const std::string& node, const PortTensor& output);
-  Status check_static(const std::string& node, const PortTensors& static_outputs);
-  Status check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const;
+  // inputs.cpp
+  Status check_inputs(const std::string& node, const PortTensors& tensors, bool state);
   Status check_source(const std::string& node, const std::string& port, const at::Tensor& tensor);
-  Status check_reentry(const std::string& node, const PortTensors& outputs) const;
-  Status check_open(const char* call, const std::string& node) const;
-  Status check_update(const std::string& node, const std::string& name, const at::Tensor& tensor);
-  Status check_place(const std::string& node, const std::string& name) const;
-  std::optional<Source> source_of(const std::string& node, const std::string& port, const at::Tensor& tensor);
-  void report_glue(const std::string& node, const std::string& port, const Origin& published, const std::string& op,
-                   LocationId where);
   Result<std::vector<at::Tensor>> add_inputs(const std::string& node, const PortTensors& tensors, bool state);
   Status bind_inputs(const std::string& node, const PortTensors& tensors, const std::vector<at::Tensor>& aliases,
                      bool state);
+  void bind_input(const std::string& node, PortRecord port, const at::Tensor& tensor, const at::Tensor& alias);
+  bool is_same_input(const OpenCall& call, std::size_t at, const PortRecord& port, const at::Tensor& tensor);
+
+  // matching.cpp
+  Status check_reentry(const std::string& node, const PortTensors& outputs) const;
+  Status check_mixed_inputs(const std::string& node, const PortTensors& outputs);
+  static void merge_sources(NodeRecord& record, const OpenCall& call);
+  static CallOutputs in_order(const NodeRecord* record, const PortTensors& outputs, std::size_t computed);
+
+  Status check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs,
+                       const OutputOptions& options);
+  Status check_depends(const std::string& node, const PortTensor& output, bool traced);
+  /// Whether a model is going to be made of what the node records.
+  [[nodiscard]] bool gets_model(const std::string& node, const OutputOptions& options) const;
+  Status check_static(const std::string& node, const PortTensors& static_outputs);
+  Status check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const;
+  Status check_open(const char* call, const std::string& node) const;
+  Status check_update(const std::string& node, const std::string& name, const at::Tensor& tensor);
+  Status check_place(const std::string& node, const std::string& name, const at::Tensor& tensor);
+  bool is_declared(const OpenCall& call, const std::string& name, const at::Tensor& tensor);
+  std::optional<Source> source_of(const std::string& node, const std::string& port, const at::Tensor& tensor);
+  void report_glue(const std::string& node, const std::string& port, const Origin& published, const std::string& op,
+                   LocationId where);
   OpenCall& open(const std::string& node);
   NodeRecord* find(const std::string& node) const;
   void add_place(OpenCall& call, const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared);
   Watched buffers_of_called_modules(const std::string& node);
   void look_at_places(const std::string& node);
   void name_divergences();
+  void drop_open_calls();
+  void end_recording(std::vector<Leaving>& left);
+  void report(const std::vector<Leaving>& left);
 
   // closing.cpp
   static void sort_updates(OpenCall& call);
   NodeRecord& begin_record(const std::string& node, const OpenCall& call, const OutputOptions& options);
-  void record_first(NodeRecord& record, const OpenCall& call, const PortTensors& outputs, std::size_t computed);
+  void record_first(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs);
   /// What a later call computed, before its node closes.
   struct LaterCall {
     std::vector<ValuePtr> outputs;
     std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
   };
-  LaterCall look_at(NodeRecord& record, const OpenCall& call, const PortTensors& outputs, std::size_t computed);
+  LaterCall look_at(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs);
   void record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors);
   [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
   void keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs);
@@ -168,7 +196,7 @@ class Session {
   /// Gives those whose next value only a tensor of the user's has.
   Holders keep_next_values(NodeRecord& record, const OpenCall& call);
   void keep_held_values(const std::string& node, std::size_t sample, const Holders& holders);
-  void publish(const NodeRecord& node, const PortTensors& tensors, std::size_t computed);
+  void publish(const NodeRecord& node, const CallOutputs& outputs);
   Holders nameless(const NodeRecord& record);
   void name_leaks(const std::string& node, const Holders& holders);
 
@@ -183,6 +211,7 @@ class Session {
   std::vector<annotate::Buffer> watched_;
   std::set<std::string> closed_in_pass_;
   std::uint64_t pass_ = 0;
+  std::set<std::string> mixed_;  // "node/input" that was warned about: outputs depend on two values of it
   std::map<std::string, std::vector<std::uint64_t>> call_passes_;
   std::vector<Note> notes_;
   std::vector<ChangedValues> changed_values_;

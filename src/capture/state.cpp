@@ -86,16 +86,23 @@ Result<std::vector<at::Tensor>> Session::update_state(const std::string& node, c
   return values;
 }
 
-Status Session::check_place(const std::string& node, const std::string& name) const {
+bool Session::is_declared(const OpenCall& call, const std::string& name, const at::Tensor& tensor) {
+  return std::any_of(call.places.begin(), call.places.end(), [&](const Place& place) {
+    return place.declared && place.name == name && place.memory == recorder_->table().memory(tensor) &&
+           place.geometry == geometry_of(tensor, place.memory->begin());
+  });
+}
+
+Status Session::check_place(const std::string& node, const std::string& name, const at::Tensor& tensor) {
   LEAPP_RETURN_IF_ERROR(check_port_name(node, "buffer", name));
   const OpenCall& call = open_.at(node);
   const bool input =
       std::any_of(call.inputs.begin(), call.inputs.end(), [&](const PortRecord& item) { return item.name == name; });
   const bool buffer = std::any_of(call.places.begin(), call.places.end(),
                                   [&](const Place& item) { return item.declared && item.name == name; });
-  if (!input && !buffer) return {};
+  if (!input && (!buffer || is_declared(call, name, tensor))) return {};
   return invalid_argument(fmt::format("node '{}': '{}' is the name of {} already; a buffer needs a name of its own",
-                                      node, name, input ? "an input" : "a buffer"));
+                                      node, name, input ? "an input" : "another buffer"));
 }
 
 void Session::add_place(OpenCall& call, const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared) {
@@ -104,7 +111,7 @@ void Session::add_place(OpenCall& call, const annotate::Buffer& buffer, const at
   place.declared = declared;
   place.tensor = tensor;
   place.memory = tensor.defined() ? recorder_->table().memory(tensor) : nullptr;
-  if (!place.memory) return;
+  if (!place.memory || (declared && is_declared(call, buffer.name, tensor))) return;
   place.geometry = geometry_of(tensor, place.memory->begin());
   call.places.push_back(std::move(place));
   call.getters.push_back(buffer.get);
@@ -121,7 +128,7 @@ Result<std::vector<at::Tensor>> Session::register_buffer(const std::string& node
   const auto guard = recorder_->lock();
   LEAPP_RETURN_IF_ERROR(check_open("register_buffer", node));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    LEAPP_RETURN_IF_ERROR(check_place(node, tensors[i].first));
+    LEAPP_RETURN_IF_ERROR(check_place(node, tensors[i].first, tensors[i].second));
     LEAPP_RETURN_IF_ERROR(check_source(node, tensors[i].first, tensors[i].second));
     for (std::size_t j = 0; j < i; ++j) {
       if (tensors[j].first == tensors[i].first) {
@@ -147,7 +154,8 @@ Status Session::module(const std::string& node, const std::vector<annotate::Buff
     std::replace(names.back().begin(), names.back().end(), '.', '_');
     if (!tensors[i].defined()) continue;
     LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "buffer", names[i], tensors[i]));
-    LEAPP_RETURN_IF_ERROR(check_place(node, names[i]));
+    LEAPP_RETURN_IF_ERROR(check_place(node, names[i], tensors[i]));
+    if (is_declared(open_.at(node), names[i], tensors[i])) continue;
     const ValuePtr value = recorder_->table().find_own(tensors[i]);
     const bool used = value && (value->kind == TracedKind::kConstant || value->owner != 0);
     if (!used) continue;
@@ -158,8 +166,9 @@ Status Session::module(const std::string& node, const std::vector<annotate::Buff
   }
   OpenCall& call = open_.at(node);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!tensors[i].defined() || is_declared(call, names[i], tensors[i])) continue;
     // Made while the node is open: what it holds is its first content, not something to compute in every call.
-    if (tensors[i].defined()) recorder_->table().overwrite_unknown(tensors[i]);
+    recorder_->table().overwrite_unknown(tensors[i]);
     add_place(call, {names[i], buffers[i].get}, tensors[i], true);
   }
   return {};

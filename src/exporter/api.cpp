@@ -154,6 +154,15 @@ Result<std::vector<Nested>> publish(capture::Session& session, const std::string
   return exporter::rebuild(tensors, outputs);
 }
 
+Result<std::vector<Nested>> watch(capture::Session& session, const std::string& node, const Payload& tensors) {
+  LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload flat, exporter::flatten(node, tensors));
+  NamedTensors buffers;
+  for (const capture::PortTensor& port : flat.ports) buffers.emplace_back(port.name, port.tensor);
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<at::Tensor> aliases, session.register_buffer(node, buffers));
+  warn_of_no_tensors(session, node, flat.no_tensors);
+  return exporter::rebuild(tensors, aliases);
+}
+
 }  // namespace
 
 Result<std::vector<Nested>> input_tensors(const std::string& node, const Payload& tensors) {
@@ -179,9 +188,10 @@ Result<std::vector<at::Tensor>> update_state(const std::string& node, const Name
   return session ? located(session->update_state(node, tensors)) : values(tensors);
 }
 
-Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors) {
+Result<std::vector<Nested>> register_buffer(const std::string& node, const Payload& tensors) {
   const auto session = active();
-  return session ? located(session->register_buffer(node, tensors)) : values(tensors);
+  if (!session) return exporter::values_of(tensors);
+  return located(watch(*session, node, tensors));
 }
 
 Status module(const std::string& node, const std::vector<Buffer>& buffers) {

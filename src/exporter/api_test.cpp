@@ -178,7 +178,7 @@ TEST_F(Api, NothingHappensWhenNotStarted) {
   EXPECT_TRUE(output_tensors("node", {{"x", x}}).value()[0].tensor().is_same(x));
   EXPECT_TRUE(leapp::annotate::state_tensors("node", {{"h", x}}).value()[0].is_same(x));
   EXPECT_TRUE(leapp::annotate::update_state("node", {{"h", x}}).value()[0].is_same(x));
-  EXPECT_TRUE(leapp::annotate::register_buffer("node", {{"h", x}}).value()[0].is_same(x));
+  EXPECT_TRUE(leapp::annotate::register_buffer("node", {{"h", x}}).value()[0].tensor().is_same(x));
   EXPECT_TRUE(leapp::annotate::module("node", {}).ok());
   EXPECT_TRUE(leapp::annotate::mirror_leapp_tags(x, at::zeros({3})).ok());
   EXPECT_FALSE(leapp::is_live(x));
@@ -192,12 +192,36 @@ TEST_F(Api, NothingIsLeftAfterStop) {
   EXPECT_EQ(leapp::stop().code(), leapp::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(Api, AnOpenNodeIsNamedByStop) {
+TEST_F(Api, ACallThatIsNotFinishedIsDropped) {
+  output("node", input("node", at::ones({2})).mul(2));
+  input("node", at::ones({2}));
   input("open_one", at::ones({2}));
-  const leapp::Status status = leapp::stop();
-  EXPECT_NE(status.message().find("'open_one'"), std::string::npos);
-  EXPECT_TRUE(leapp::is_active());
-  ASSERT_TRUE(leapp::start("graph", {.save_path = folder_.string()}).ok());
+  ASSERT_TRUE(leapp::stop().ok());
+  EXPECT_FALSE(leapp::is_active());
+  const auto report = leapp::compile_graph({.visualize = false});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report.value().nodes.size(), 1U);
+  EXPECT_EQ(report.value().nodes[0].samples, 1);
+}
+
+TEST_F(Api, NodesThatWereNeverClosedAreNamedByCompile) {
+  input("open_one", at::ones({2}));
+  ASSERT_TRUE(leapp::stop().ok());
+  const auto report = leapp::compile_graph();
+  EXPECT_EQ(report.status().code(), leapp::StatusCode::kFailedPrecondition);
+  EXPECT_NE(report.status().message().find("'open_one'"), std::string::npos);
+}
+
+TEST_F(Api, BuffersMayBeNested) {
+  const at::Tensor obs = input("node", at::ones({2}));
+  const leapp::Nested::List given{at::zeros({2}), at::zeros({2})};
+  const auto buffers = leapp::annotate::register_buffer("node", {{"kept", given}});
+  ASSERT_TRUE(buffers.ok()) << buffers.status().message();
+  const at::Tensor& second = buffers.value()[0][1];
+  second.add_(obs);
+  output("node", second.mul(2));
+  ASSERT_TRUE(leapp::stop().ok());
+  ASSERT_TRUE(leapp::compile_graph({.visualize = false}).ok());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "bundle/folder.h"
 #include "bundle/owned_files.h"
 #include "bundle/writer.h"
@@ -223,7 +224,9 @@ Result<std::vector<PreparedNode>> prepare_nodes(capture::Session& session) {
   std::vector<PreparedNode> nodes;
   for (const auto& node : session.nodes()) {
     Backend backend;
-    if (non_traced.erase(node->name) == 0) {
+    // What left torch has no graph to speak of: in a dry run, which makes no model, that is no matter.
+    const bool placeholder = session.options().dry_run && node->left_torch;
+    if (non_traced.erase(node->name) == 0 && !placeholder) {
       LEAPP_ASSIGN_OR_RETURN(backend, parse_backend(node->name, node->options));
       for (const std::string& note : backend.notes) session.log().info(note);
     }
@@ -282,6 +285,11 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
   Logger& log = session.log();
   CompileReport report;
   report.folder = session.folder();
+  if (session.nodes().empty() && !session.begun().empty()) {
+    return failed_precondition(
+        fmt::format("compile_graph: no node was closed; '{}' was opened and never closed with output_tensors",
+                    join(session.begun(), "', '")));
+  }
   if (session.nodes().empty()) {
     log.error("compile_graph: no node was captured; annotate at least one with input_tensors and output_tensors");
     return report;

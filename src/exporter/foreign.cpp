@@ -70,4 +70,10 @@ Result<ForeignModel> load_foreign(const std::filesystem::path& file) {
   return known.load(file);
 }
 
+Result<std::vector<std::string>> inputs_of_foreign(const std::filesystem::path& file) {
+  const ForeignTools known = tools();
+  if (!known.inputs) return unimplemented("a 'pt2' model is read in Python, which this program does not have");
+  return known.inputs(file);
+}
+
 }  // namespace leapp::exporter

@@ -43,6 +43,7 @@ using ForeignModel = std::function<Result<std::vector<at::Tensor>>(const std::ve
 struct ForeignTools {
   std::function<ForeignAnswer(const ForeignRequest&)> emit;
   std::function<Result<ForeignModel>(const std::filesystem::path&)> load;
+  std::function<Result<std::vector<std::string>>(const std::filesystem::path&)> inputs;
 };
 
 /// Called once, by the Python module. A program without Python has none.
@@ -56,5 +57,8 @@ Result<std::string> emit_foreign(ForeignRequest request, Logger& log);
 
 /// kUnimplemented without Python.
 Result<ForeignModel> load_foreign(const std::filesystem::path& file);
+
+/// The names of the inputs of a "pt2" model. kUnimplemented without Python.
+Result<std::vector<std::string>> inputs_of_foreign(const std::filesystem::path& file);
 
 }  // namespace leapp::exporter

@@ -9,9 +9,12 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/text.h"
+#include "capture/slice.h"
 #include "capture/to_graph.h"
 #include "emit/onnx/emitter.h"
 #include "exporter/expand_composites.h"
+#include "exporter/given_inputs.h"
 #include "exporter/simplify.h"
 #include "graph/passes/unused_inputs.h"
 #include "graph/text.h"
@@ -46,6 +49,59 @@ void name_ports(PreparedNode& node) {
   node.output_names = names.outputs;
 }
 
+void log_dropped(const PreparedNode& node, const char* why, Logger& log) {
+  for (std::size_t i = 0; i < node.record->inputs.size(); ++i) {
+    if (std::find(node.inputs.begin(), node.inputs.end(), i) != node.inputs.end()) continue;
+    log.info(
+        fmt::format("node '{}': input '{}' {} and is dropped", node.record->name, node.record->inputs[i].name, why));
+  }
+}
+
+std::vector<std::size_t> all_inputs(const capture::NodeRecord& node) {
+  std::vector<std::size_t> all(node.inputs.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+/// Those that reach an output; all, where that cannot be known.
+std::vector<std::size_t> reaching_inputs(const capture::NodeRecord& node) {
+  if (node.left_torch) return all_inputs(node);
+  std::set<std::string> read;
+  const auto note = [&](const capture::ValuePtr& value) {
+    if (value->kind == capture::TracedKind::kInput) read.insert(value->origin->port);
+  };
+  const capture::Slice slice = capture::slice_of(node.output_values);
+  for (const capture::TraceOp* op : slice.ops) for_each_operand(*op, note);
+  for (const capture::ValuePtr& value : node.output_values) note(value);
+  std::vector<std::size_t> reaching;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (read.contains(node.inputs[i].name)) reaching.push_back(i);
+  }
+  return reaching;
+}
+
+/// Of a node without a graph.
+void choose_inputs(PreparedNode& node, Logger& log) {
+  const capture::NodeRecord& record = *node.record;
+  node.inputs = reaching_inputs(record);
+  if (node.backend.kind == BackendKind::kNone) return log_dropped(node, "reaches no output", log);
+  const auto model = inputs_of_model(node.backend);
+  if (!model.ok()) {  // validation says why
+    node.inputs = all_inputs(record);
+    return;
+  }
+  node.inputs = inputs_for_model(model.value(), record.inputs, node.inputs);
+  if (!node.inputs.empty() || model.value().empty()) return log_dropped(node, "is none of the model's", log);
+  std::vector<std::string> takes;
+  for (const ModelInput& input : model.value()) takes.push_back("'" + input.name + "'");
+  std::vector<std::string> given;
+  for (const capture::PortRecord& input : record.inputs) given.push_back("'" + input.name + "'");
+  node.inputs = all_inputs(record);
+  log.warning(fmt::format("node '{}': the model {} takes {}, and the node announces {}: neither names nor number agree",
+                          record.name, node.backend.model_path.filename().string(), join(takes, ", "),
+                          join(given, ", ")));
+}
+
 }  // namespace
 
 Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, Logger& log) {
@@ -53,8 +109,7 @@ Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, L
   prepared.record = &node;
   prepared.backend = std::move(backend);
   if (prepared.backend.kind == BackendKind::kNone || prepared.backend.kind == BackendKind::kGiven) {
-    prepared.inputs.resize(node.inputs.size());
-    std::iota(prepared.inputs.begin(), prepared.inputs.end(), std::size_t{0});
+    choose_inputs(prepared, log);
     name_ports(prepared);
     return prepared;
   }
@@ -68,12 +123,9 @@ Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, L
   const std::vector<std::string> dropped = graph::drop_unused_inputs(graph);
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const std::string& name = node.inputs[i].name;
-    if (std::find(dropped.begin(), dropped.end(), name) == dropped.end()) {
-      prepared.inputs.push_back(i);
-    } else {
-      log.info(fmt::format("node '{}': input '{}' reaches no output and is dropped", node.name, name));
-    }
+    if (std::find(dropped.begin(), dropped.end(), name) == dropped.end()) prepared.inputs.push_back(i);
   }
+  log_dropped(prepared, "reaches no output", log);
   prepared.random_outputs = random_outputs(graph);
   prepared.graph = std::move(graph);
   name_ports(prepared);

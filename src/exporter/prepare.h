@@ -19,7 +19,7 @@ struct PreparedNode {
   const capture::NodeRecord* record = nullptr;
   Backend backend;
   graph::Graph graph;                    ///< empty when the model is the user's, or when there is none
-  std::vector<std::size_t> inputs;       ///< of record->inputs: those that reach an output; without a graph, all
+  std::vector<std::size_t> inputs;       ///< of record->inputs: those of the model, in its order
   std::vector<std::string> input_names;  ///< of `inputs`, as the model and the YAML call them
   std::vector<std::string> output_names;
   std::set<std::size_t> random_outputs;  ///< outputs that depend on a random operator

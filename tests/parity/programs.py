@@ -101,6 +101,31 @@ def many_arguments(x, *rest, scale=SCALE, **options):
     return result + options["offset"]
 
 
+@annotate.method(export_with="jit")
+def weighted(first, second, third=None, *, gain=None, **more):
+    total = first * 2 + second
+    for value in (third, gain, *more.values()):
+        total = total if value is None else total * value
+    return total
+
+
+@program
+def method_keywords_in_another_order():
+    for _ in range(2):
+        weighted(gain=torch.randn(3), last=torch.randn(3), second=torch.randn(3), first=torch.randn(3))
+
+
+@program
+def method_keywords_after_positions():
+    weighted(torch.randn(3), third=torch.randn(3), other=torch.randn(3), gain=torch.randn(3), second=torch.randn(3))
+
+
+@program
+def method_keywords_that_change_their_order():
+    for order in (["second", "gain", "first"], ["first", "second", "gain"]):
+        weighted(**{name: torch.randn(3) for name in order})
+
+
 @program
 def method_names():
     named_results(torch.randn(3), torch.randn(3))
@@ -344,6 +369,49 @@ def two_states():
     h, c = annotate.state_tensors("n", {"h": torch.zeros(3), "c": torch.ones(3)})
     annotate.update_state("n", {"c": c * 0.5 + x, "h": torch.tanh(x + h)})
     annotate.output_tensors("n", {"y": h + c}, export_with="jit")
+
+
+@program
+def states_in_another_order():
+    h, c = torch.zeros(3), torch.ones(3)
+    for k in range(3):
+        x = annotate.input_tensors("n", {"x": torch.randn(3)})
+        if k % 2:
+            c, h = annotate.state_tensors("n", {"c": c, "h": h})
+            c, h = annotate.update_state("n", {"c": c * 0.5 + x, "h": torch.tanh(x + h)})
+        else:
+            h, c = annotate.state_tensors("n", {"h": h, "c": c})
+            h, c = annotate.update_state("n", {"h": torch.tanh(x + h), "c": c * 0.5 + x})
+        annotate.output_tensors("n", {"y": h + c}, export_with="jit")
+
+
+@program
+def state_made_of_this_calls_input():
+    history = None
+    for _ in range(3):
+        x = annotate.input_tensors("n", {"x": torch.randn(3)})
+        if history is None:
+            history = torch.stack([x, x])
+        history = annotate.state_tensors("n", {"history": history})
+        history = annotate.update_state("n", {"history": torch.cat([history[1:], x[None]])})
+        annotate.output_tensors("n", {"y": history.sum(0)}, export_with="jit")
+
+
+@program
+def inputs_read_between_calls():
+    def read():
+        return annotate.input_tensors("n", {"x": torch.randn(3)})
+
+    for k in range(3):
+        annotate.output_tensors("n", {"y": read() * 2}, export_with="jit")
+        if k < 2:
+            read()
+
+
+@program
+def no_backend_and_an_unused_input():
+    x, _ = annotate.input_tensors("n", {"x": torch.randn(3), "unused": torch.randn(2)})
+    annotate.output_tensors("n", {"y": x * 2})
 
 
 @program

@@ -87,11 +87,6 @@ def input_of_an_open_node() -> None:
     open_node("second", x=x * 2)
 
 
-def duplicate_input() -> None:
-    open_node()
-    open_node(x=torch.ones(1))
-
-
 def unknown_backend() -> None:
     x = open_node()
     annotate.output_tensors("n", {"y": x * 2}, export_with="tensorflow")
@@ -168,7 +163,6 @@ ROWS = [
     Row("sparse output", sparse_output, (RuntimeError, ValueError, NotImplementedError), ("sparse", "'n'")),
     Row("complex", complex_input, (ValueError, TypeError), ("'x'", "'n'", "complex64")),
     Row("complex output", complex_output, (ValueError, TypeError), ("'y'", "'n'", "complex64")),
-    Row("duplicate input", duplicate_input, ValueError, ("'x'", "'n'", "unique")),
     Row("empty port name", lambda: open_node(**{"": torch.ones(1)}), ValueError, ("'n'", "empty")),
     Row("slash in a port name", lambda: open_node(**{"a/b": torch.ones(1)}), ValueError, ("a/b", "slash")),
     Row("port name is a number", lambda: annotate.input_tensors("n", {1: torch.ones(1)}), TypeError, ("1",)),
@@ -329,13 +323,11 @@ def test_stop_twice(session: Path) -> None:
 
 
 def test_stop_with_open_nodes(session: Path) -> None:
-    x = open_node("left_open")
-    y = open_node("too")
-    assert_raises(leapp.stop, RuntimeError, ("left_open", "too"))
-    close_node("left_open", y=x * 2)
-    close_node("too", y=y * 2)
+    open_node("left_open")
+    open_node("too")
     leapp.stop()
-    assert all(leapp.compile_graph().values())
+    assert_raises(leapp.compile_graph, RuntimeError, ("left_open", "too"))
+    works_again(session.parent)
 
 
 def test_compile_with_no_node(session: Path) -> None:
@@ -378,8 +370,8 @@ def test_a_failed_operator_leaves_the_node_usable(session: Path) -> None:
 
 def test_a_refused_call_changes_nothing(session: Path) -> None:
     x = open_node(x=torch.ones(2))
-    with pytest.raises(ValueError, match="unique"):
-        open_node(more=torch.ones(2), x=torch.ones(2))
+    with pytest.raises(ValueError, match="dtype"):
+        open_node(x=torch.zeros(2), more=torch.ones(2, dtype=torch.complex64))
     with pytest.raises(ValueError, match="backend"):
         annotate.output_tensors("n", {"y": x * 2}, export_with="nothing")
     more = open_node(more=torch.ones(2))
@@ -433,6 +425,11 @@ def fewer_inputs() -> object:
     return close_node("n", y=a * 2, z=a + 1)
 
 
+def renamed_input() -> object:
+    a, other = open_node("n", a=torch.ones(2, 3), other=torch.ones(1))
+    return close_node("n", y=a * 2 + other, z=a + other)
+
+
 REENTRIES = [
     Row(
         "input shape",
@@ -446,7 +443,7 @@ REENTRIES = [
         ValueError,
         ("'a'", "float32", "int32"),
     ),
-    Row("input name", lambda: open_node("n", other=torch.ones(2, 3)), ValueError, ("'other'", "'n'")),
+    Row("input name", renamed_input, ValueError, ("'other'", "'b'", "'n'")),
     Row("fewer inputs", fewer_inputs, ValueError, ("'b'", "'n'")),
     Row("fewer outputs", outputs(z=None), ValueError, ("'n'", "outputs")),
     Row("more outputs", outputs(w=torch.ones(1)), ValueError, ("'n'", "outputs")),

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from pathlib import Path
 from typing import Any
 
 import leapp
+import numpy as np
 import pytest
 import torch
 from harness import assert_same, read_log, read_yaml, warnings_in
@@ -63,6 +65,87 @@ def test_a_model_is_copied_checksummed_and_checked(tmp_path: Path) -> None:
     assert (results.nodes["n"].status, results.nodes["n"].samples) == ("passed", 1)
     inputs = [port["name"] for port in read_yaml(folder)["models"]["n"]["inputs"]]
     assert inputs == ["x", "unused"]  # the model takes both, whatever the program used
+
+
+class Named(torch.nn.Module):
+    def forward(self, b: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+        return b - 2 * a
+
+
+class Unnamed(torch.nn.Module):
+    def forward(self, some: torch.Tensor, thing: torch.Tensor) -> torch.Tensor:
+        return thing - 2 * some
+
+
+def write_any(model: torch.nn.Module, path: Path) -> Path:
+    inputs = (torch.ones(3), torch.ones(3))
+    if path.suffix == ".pt":
+        torch.jit.save(torch.jit.script(model), str(path))
+    elif path.suffix == ".pt2":
+        torch.export.save(torch.export.export(model, inputs), str(path))
+    else:
+        written = onnx_of(model)
+        path.write_bytes(written)
+    return path
+
+
+def onnx_of(model: torch.nn.Module) -> bytes:
+    """y = second - 2 * first, with the model's own names for them."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    names = list(inspect.signature(model.forward).parameters)[:2]
+    first, second = ("a", "b") if names == ["b", "a"] else names
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in names]
+    nodes = [
+        helper.make_node("Mul", [first, "two"], ["double"]),
+        helper.make_node("Sub", [second, "double"], ["y"]),
+    ]
+    two = helper.make_tensor("two", TensorProto.FLOAT, [], [2.0])
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])
+    graph = helper.make_graph(nodes, "g", ports, [output], [two])
+    opset = [helper.make_opsetid("", 18)]
+    written: bytes = onnx.helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()
+    return written
+
+
+@pytest.mark.parametrize(
+    ("model", "suffix", "expected"),
+    [
+        (Named(), "pt", ["b", "a"]),
+        (Named(), "onnx", ["b", "a"]),
+        (Named(), "pt2", ["b", "a"]),
+        (Unnamed(), "pt", ["a", "b"]),
+        (Unnamed(), "pt2", ["a", "b"]),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, torch.nn.Module) else str(value),
+)
+def test_a_model_gets_the_inputs_it_has(model: Any, suffix: str, expected: list[str], tmp_path: Path) -> None:
+    """By its own names; else those that reach an output, if they are as many."""
+    path = write_any(model, tmp_path / f"net.{suffix}")
+    leapp.start("g", save_path=tmp_path)
+    for k in range(2):
+        values = {name: torch.full((3,), float(k + i)) for i, name in enumerate(("unused", "a", "b"))}
+        _, a, b = annotate.input_tensors("n", values)
+        annotate.output_tensors("n", {"y": b - 2 * a}, backend_params={"model_path": str(path)})
+    leapp.stop()
+    results = leapp.compile_graph()
+    assert (results.nodes["n"].status, results.nodes["n"].samples) == ("passed", 2)
+    data = read_yaml(tmp_path / "g")
+    assert [port["name"] for port in data["models"]["n"]["inputs"]] == expected
+    assert data["pipeline"]["inputs"] == {"n": expected}
+    assert "input 'unused' is none of the model's and is dropped" in read_log(tmp_path / "g")
+
+
+def test_a_model_that_takes_neither_the_names_nor_the_number(tmp_path: Path) -> None:
+    path = write_any(Unnamed(), tmp_path / "net.pt")
+    leapp.start("g", save_path=tmp_path)
+    x = annotate.input_tensors("n", {"x": torch.ones(3)})
+    annotate.output_tensors("n", {"y": x * 2}, backend_params={"model_path": str(path)})
+    leapp.stop()
+    assert leapp.compile_graph(strict=False).nodes["n"].status == "errored"
+    (warning,) = warnings_in(read_log(tmp_path / "g"))
+    assert "takes 'some', 'thing', and the node announces 'x'" in warning
 
 
 def test_a_model_that_computes_something_else(tmp_path: Path) -> None:
@@ -147,8 +230,11 @@ def test_formats_are_known_by_their_suffix(suffix: str, tmp_path: Path) -> None:
 
 
 def test_no_backend_is_a_placeholder(tmp_path: Path) -> None:
+    """An input that reaches no output is dropped, as in a node with a model."""
     folder, results = session(tmp_path, ("n", {}))
     assert parameters(folder, "n") == NULLS
+    assert [port["name"] for port in read_yaml(folder)["models"]["n"]["inputs"]] == ["x"]
+    assert "input 'unused' reaches no output and is dropped" in read_log(folder)
     assert results.nodes["n"].status == "skipped"
     assert bool(results["n"])
 
@@ -164,7 +250,7 @@ def test_non_traced_nodes_keep_ports_and_edges(tmp_path: Path) -> None:
     assert {node: result.status for node, result in results.nodes.items()} == {"plant": "skipped", "policy": "passed"}
     data = read_yaml(tmp_path / "g")
     assert data["models"]["plant"]["parameters"] == NULLS
-    assert [port["name"] for port in data["models"]["plant"]["inputs"]] == ["x", "unused"]
+    assert [port["name"] for port in data["models"]["plant"]["inputs"]] == ["x"]
     assert data["pipeline"]["data_flow"] == {"plant/y": ["policy/obs"]}
     assert not (tmp_path / "g" / "plant.pt").exists()
     found = [line for line in warnings_in(read_log(tmp_path / "g")) if "non_traced" in line]
@@ -190,6 +276,39 @@ def test_a_dry_run_writes_the_yaml_and_removes_nothing(where: str, tmp_path: Pat
     assert list(data["models"]) == ["new"]
     assert data["models"]["new"]["parameters"] == NULLS
     assert data["pipeline"]["feedback_flow"] == {"new/h_out": ["new/h"]}
+
+
+@pytest.mark.parametrize(
+    ("start", "close"),
+    [({"non_traced": ["plant"]}, {"export_with": "jit"}), ({"dry_run": True}, {"export_with": "jit"}), ({}, {})],
+    ids=["non_traced", "dry run", "no backend"],
+)
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+def test_outputs_that_left_torch(start: dict[str, Any], close: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    """Of a node without a model nobody asks how they were computed. All its inputs stay, as any may matter."""
+    leapp.start("g", save_path=tmp_path, **start)
+    for k in range(2):
+        x, gain = annotate.input_tensors("plant", {"x": torch.full((3,), float(k)), "gain": torch.ones(1)})
+        numbers = np.array([value * gain.tolist()[0] for value in x.tolist()], dtype=np.float32)
+        y = annotate.output_tensors("plant", {"y": numbers if kind == "array" else torch.from_numpy(numbers)}, **close)
+        obs = annotate.input_tensors("policy", {"obs": torch.as_tensor(y)})
+        annotate.output_tensors("policy", {"action": obs * 2}, export_with="jit")
+    leapp.stop()
+    assert all(leapp.compile_graph().values())
+    data = read_yaml(tmp_path / "g")
+    assert [port["name"] for port in data["models"]["plant"]["inputs"]] == ["x", "gain"]
+    assert data["pipeline"]["data_flow"] == {"plant/y": ["policy/obs"]}
+
+
+def test_outputs_that_left_torch_and_a_model_of_the_users(tmp_path: Path) -> None:
+    """What an engine outside torch computed is compared with what the model gives."""
+    model = write_model(tmp_path / "net.pt")
+    leapp.start("g", save_path=tmp_path)
+    x, _ = annotate.input_tensors("n", {"x": torch.ones(3), "unused": torch.ones(1)})
+    computed = np.array(x.tolist(), dtype=np.float32) * 2
+    annotate.output_tensors("n", {"y": computed}, backend_params={"model_path": str(model)})
+    leapp.stop()
+    assert leapp.compile_graph().nodes["n"].status == "passed"
 
 
 def test_compile_after_a_dry_compile(tmp_path: Path) -> None:

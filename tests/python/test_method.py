@@ -265,7 +265,7 @@ def test_names_of_inputs(trace: Any) -> None:
     found, folder = trace(lambda: jit(every_kind)(*arguments, **keywords))
     assert_same([expected], [found])
     inputs, outputs = ports(folder, "every_kind")
-    assert sorted(inputs) == sorted(["a", "b_k", "rest_0", "rest_1", "c_0_1", "z"])
+    assert inputs == ["a", "b_k", "rest_0", "rest_1", "c_0_1", "z"]
     assert outputs == ["y"]
     fresh = [X * (i + 1) for i in range(6)]
     by_name = dict(zip(inputs, fresh, strict=True))
@@ -275,6 +275,19 @@ def test_names_of_inputs(trace: Any) -> None:
     )  # fmt: skip
     assert_same([again], exported(folder, "every_kind", *fresh))
     assert not warnings_in(read_log(folder))
+
+
+def test_inputs_stand_as_the_call_gives_them(trace: Any) -> None:
+    """Positions first, then keywords, whatever the order of the parameters; a later call may give them otherwise."""
+    keywords = {"z": X + 5, "offset": X, "c": [(0, X + 4)], "b": {"k": X + 1}}
+    _, folder = trace(
+        lambda: jit(every_kind)(X, **keywords),
+        lambda: jit(every_kind)(X, keywords["b"], **dict(list(keywords.items())[:3])),
+    )
+    assert ports(folder, "every_kind")[0] == ["a", "z", "offset", "c_0_1", "b_k"]
+    fresh = [X * (i + 1) for i in range(5)]
+    expected = every_kind(fresh[0], {"k": fresh[4]}, c=[(0, fresh[3])], offset=fresh[2], z=fresh[1])
+    assert_same([expected], exported(folder, "every_kind", *fresh))
 
 
 def test_a_tensor_for_a_default_is_an_input(trace: Any) -> None:

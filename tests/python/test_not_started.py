@@ -43,6 +43,7 @@ ROWS: list[tuple[str, Callable[[], Any], Any]] = [
     ("two updates", lambda: annotate.update_state("n", {"a": A, "b": B}), (A, B)),
     ("one buffer", lambda: annotate.register_buffer("n", {"a": A}), A),
     ("two buffers", lambda: annotate.register_buffer("n", {"a": A, "b": B}), (A, B)),
+    ("nested buffers", lambda: annotate.register_buffer("n", {"a": NESTED}), NESTED),
     ("module", lambda: annotate.module("n", torch.nn.BatchNorm1d(2)), None),
     ("mirror", lambda: annotate.mirror_leapp_tags(A, B), B),
     ("method", lambda: annotate.method(export_with="jit")(lambda x: None)(A), None),

@@ -149,6 +149,21 @@ class RegisteredRolled(RegisteredOverwritten):
         return self.scratch * 1.0
 
 
+class RegisteredNested(Policy):
+    """The names of nested buffers are those of nested inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = {"slow": torch.zeros(1, 6), "rest": [torch.ones(1, 6), torch.zeros(1, 6)]}
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        kept = annotate.register_buffer("policy", {"kept": self.kept})
+        kept["slow"].mul_(0.5).add_(obs)
+        kept["rest"][0] += kept["slow"]
+        kept["rest"][1][:] = obs * 2  # not read before: no state
+        return kept["slow"] - kept["rest"][0] + kept["rest"][1]
+
+
 class PlainReassigned(Policy):
     def __init__(self) -> None:
         super().__init__()
@@ -369,23 +384,24 @@ class CalledTwice(Policy):
 
 POLICIES: list[type[Policy]] = [
     Explicit, BufferReassigned, DeclaredBufferReassigned, BufferInPlace, DeclaredBufferInPlace, BufferSliced,
-    DeclaredBufferSliced, RegisteredOverwritten, RegisteredPartly, RegisteredRolled, PlainReassigned, PlainInPlace,
-    LastAction, LastActionInPlace, ReadBeforeUpdate, Deque, DequeOfOneTensor, Lstm, HiddenNoneAtFirst, GruCellLoop,
-    RunningNormaliser, BatchNormTrain, CircularBuffer, CounterInPlace, CounterReassigned, CounterReadFirst, TwoViews,
-    DelayLine, SharedBuffer, CalledTwice,
+    DeclaredBufferSliced, RegisteredOverwritten, RegisteredPartly, RegisteredRolled, RegisteredNested, PlainReassigned,
+    PlainInPlace, LastAction, LastActionInPlace, ReadBeforeUpdate, Deque, DequeOfOneTensor, Lstm, HiddenNoneAtFirst,
+    GruCellLoop, RunningNormaliser, BatchNormTrain, CircularBuffer, CounterInPlace, CounterReassigned, CounterReadFirst,
+    TwoViews, DelayLine, SharedBuffer, CalledTwice,
 ]  # fmt: skip
 
 # Known in one pass: state that the node overwrites in place, or that a module holds as a buffer, or that is declared.
 ONE_PASS = {
     Explicit, BufferReassigned, DeclaredBufferReassigned, BufferInPlace, DeclaredBufferInPlace, BufferSliced,
-    DeclaredBufferSliced, RegisteredPartly, RegisteredRolled, PlainInPlace, LastActionInPlace, RunningNormaliser,
+    DeclaredBufferSliced, RegisteredPartly, RegisteredRolled, RegisteredNested, PlainInPlace, LastActionInPlace,
+    RunningNormaliser,
     CircularBuffer, CounterInPlace, TwoViews, SharedBuffer, CalledTwice, BatchNormTrain,
 }  # fmt: skip
 
 # Stateful, but nothing of it is undeclared.
 DECLARED = {
     Explicit, DeclaredBufferReassigned, DeclaredBufferInPlace, DeclaredBufferSliced, RegisteredOverwritten,
-    RegisteredPartly, RegisteredRolled,
+    RegisteredPartly, RegisteredRolled, RegisteredNested,
 }  # fmt: skip
 
 
@@ -477,6 +493,12 @@ def ports(folder: Path) -> tuple[list[str], list[str], dict[str, list[str]]]:
         (LastAction, ["obs", "last"], ["action"], {"policy/action": ["policy/last"]}),
         (RegisteredOverwritten, ["obs"], ["action"], {}),
         (RegisteredPartly, ["obs", "scratch"], ["action", "scratch"], {"policy/scratch": ["policy/scratch"]}),
+        (
+            RegisteredNested,
+            ["obs", "kept_rest_0", "kept_slow"],
+            ["action", "kept_rest_0", "kept_slow"],
+            {"policy/kept_slow": ["policy/kept_slow"], "policy/kept_rest_0": ["policy/kept_rest_0"]},
+        ),
         (Explicit, ["obs", "hidden"], ["action", "hidden"], {"policy/hidden": ["policy/hidden"]}),
         (
             Lstm,
