@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "capture/constant_outputs.h"
 #include "capture/hook.h"
 #include "capture/session.h"
 #include "capture/value_key.h"
@@ -81,7 +82,8 @@ void Comparison::compare(const std::string& what, const ValuePtr& first, const V
         location_of(first);
     return;
   }
-  match({}, first, now);
+  const bool apart = is_set_apart(*first) && is_set_apart(*now);
+  apart ? match({}, first, now) : match({}, bare(first), bare(now));
   while (!pending_.empty()) {
     const auto [op, other] = pending_.back();
     pending_.pop_back();

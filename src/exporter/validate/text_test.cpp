@@ -186,7 +186,7 @@ TEST(Console, TheTable) {
 
 TEST(Findings, NumbersJoinTheirCause) {
   Validation validation = failing();
-  Suspect branch{Weight::kFails, {.kind = "branch", .fails = true, .node = "policy", .what = "another operator"}};
+  Suspect branch{Weight::kDiffers, {.kind = "branch", .fails = true, .node = "policy", .what = "another operator"}};
   Suspect glue{Weight::kNote, {.kind = "glue", .node = "pre", .what = "stands between"}};
   const std::vector<Finding> findings = join_findings(validation, {glue, branch});
   ASSERT_EQ(findings.size(), 2U);
