@@ -49,9 +49,9 @@ bool is_use_of_a_leak(const NodeRecord& node, const TracedValue& value) {
 
 std::string refusal_text(const NodeRecord& node, const PortRecord& output) {
   std::string text = fmt::format(
-      "{}: output '{}' of node '{}': the tensor ({}) depends neither on the node's inputs nor on state; a constant "
+      "{}output '{}' of node '{}': the tensor ({}) depends neither on the node's inputs nor on state; a constant "
       "output is announced with static_outputs",
-      location_text(node.closed_at), output.name, node.name, type_text(output.type));
+      line_prefix(node.closed_at), output.name, node.name, type_text(output.type));
   if (node.calls == 1) {
     text +=
         ". If it is something that the node remembers, one call cannot show it: run at least 2 passes before "
@@ -67,9 +67,9 @@ void settle(NodeRecord& node, std::size_t index, const StartOptions& options, Lo
   if (grounds.leak && options.leaks != Leaks::kPromote) return;  // said already
   if (grounds.over_input) {
     log.warning(
-        fmt::format("{}: output '{}' of node '{}' depends on no input: what it is computed from was written over one. "
+        fmt::format("{}output '{}' of node '{}' depends on no input: what it is computed from was written over one. "
                     "It is exported as a constant",
-                    location_text(node.closed_at), output.name, node.name));
+                    line_prefix(node.closed_at), output.name, node.name));
   } else if (grounds.given) {
     log.info(
         fmt::format("output '{}' of node '{}' is computed from default arguments only: it is exported as a constant",

@@ -196,6 +196,16 @@ TEST(Findings, NumbersJoinTheirCause) {
   EXPECT_FALSE(findings[1].fails);
 }
 
+TEST(Findings, ACallThatDiffersFailsNoNodeWhoseSamplesAgree) {
+  Validation validation;
+  validation.nodes = {check("policy", "passed")};
+  const Suspect number{Weight::kDiffers, {.kind = "baked_number", .fails = true, .node = "policy", .what = "another"}};
+  const std::vector<Finding> findings = join_findings(validation, {number});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_FALSE(findings[0].fails);
+  EXPECT_EQ(validation.nodes[0].status, "passed");
+}
+
 TEST(Findings, AnOperatorThatDiffersIsACauseOfItsOwn) {
   Validation validation = failing();
   validation.nodes[1].bisection = Bisection{.outcome = Bisection::Outcome::kFirst,
