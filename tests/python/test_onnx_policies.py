@@ -30,6 +30,7 @@ def check(fn: Callable[..., Any], inputs: Callable[[], Tensors], save_path: Path
         with torch.no_grad():
             expected = named(fn(*fresh.values()))
         assert largest_error(model(fresh), expected) < TOLERANCE
+        assert largest_error(model.native(fresh), expected) < TOLERANCE
     return model
 
 
