@@ -120,4 +120,4 @@ def test_the_samples_of_calls_that_differ_are_counted(tmp_path: Path) -> None:
         y = program(leapp.annotate.input_tensors("policy", {"x": x}))
         leapp.annotate.output_tensors("policy", {"y": y}, export_with="jit")
     leapp.stop()
-    assert leapp.compile_graph()["policy"].samples == 3
+    assert leapp.compile_graph().nodes["policy"].samples == 3
