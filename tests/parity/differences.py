@@ -23,13 +23,17 @@ PROGRAMS: dict[str, dict[str, str]] = {
     "input_announced_twice_in_a_call": {"peer raises": "the same input announced again is that input"},
     "input_read_again_between_calls": {"peer raises": "a call that is not finished gives way to the next"},
     "input_replaced_while_open": {"peer raises": "another tensor under the same name replaces the first"},
-    "clock_without_inputs": {"peer raises": "a node may have state and no inputs"},
     "clock_in_an_attribute": {"ports": "state that nobody announced is found"},
-    "part_of_a_buffer": {"ports": "a buffer is state, whichever output it reaches"},
+    "part_of_a_buffer": {"validation": "the check carries the state from sample to sample"},
     "view_held_from_before": {"peer raises": "writes through a view reach the tensor, and are state"},
     "row_read_with_a_tensor": {"peer raises": "an index that is a tensor is recorded"},
     "outputs_that_left_torch": {"peer raises": "a node that gets no model need not be captured"},
     "last_action_only_fed_back": {"edges": "the action is in `pipeline.outputs`, so that the robot gets it"},
+    "last_action_given_back": {"edges": "the action is in `pipeline.outputs`, so that the robot gets it"},
+    "feedback_of_itself": {"edges": "an output whose only reader is its own node's next call is in `pipeline.outputs`"},
+    "overwritten_input": {"ports": "an input that is overwritten before it is read is dropped"},
+    "module_with_changed_buffer": {"validation": "the check carries the state from sample to sample"},
+    "dry_run": {"validation": "a dry run names its nodes in what it returns"},
     "deque_history": {"ports": "states that begin as the same tensor are states of their own"},
     "compiled_policy": {"peer raises": "compiled modules run eagerly while tracing"},
     "ports_with_odd_names": {"peer raises": "keywords, dots and spaces are names of ports"},
@@ -37,6 +41,7 @@ PROGRAMS: dict[str, dict[str, str]] = {
 
 # probe -> what is here, and why it is not as there.
 PROBES: dict[str, str] = {
+    "output_that_is_a_constant": "refused by `compile_graph`, when all calls are known: it may turn out to be state",
     "path_as_a_path": "a `pathlib.Path` is taken too",
     "last_action_is_given": "`run_policy` gives every output that no other node reads; there the last action is lost",
 }

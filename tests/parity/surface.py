@@ -106,6 +106,7 @@ SURFACE: list[Name] = [
             "optimisation": "new",
             "onnxruntime_library": "new",
             "profile_prefix": "new",
+            "engine": "new: LEAPP's own engine or ONNX Runtime",
         },
     ),
     *_all(_MANAGER, "feedback_inputs inputs outputs nodes models pipeline system_info leapp_description model_path"),
