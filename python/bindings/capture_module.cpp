@@ -21,6 +21,7 @@
 #include "exporter/compile.h"
 #include "exporter/validate/interrupt.h"
 #include "foreign.h"
+#include "indexing.h"
 #include "leapp/capture.h"
 #include "naming.h"
 #include "python_location.h"
@@ -41,6 +42,22 @@ bool note_escape(const at::Tensor& tensor, const std::string& how) {
   if (!session || session->stopped()) return false;
   unlocked([&] { session->note_escape(tensor, how); });
   return true;
+}
+
+void note_default(const std::string& node, const at::Tensor& tensor) {
+  const auto session = leapp::capture::current_session();
+  if (session && !session->stopped()) unlocked([&] { session->note_default(node, tensor); });
+}
+
+/// See Session::view_at. None: do what torch does.
+std::optional<at::Tensor> view_at(const at::Tensor& base, std::int64_t dim, const at::Tensor& start,
+                                  const std::optional<at::Tensor>& stop, std::optional<std::int64_t> length) {
+  const auto session = leapp::capture::current_session();
+  if (!session || session->stopped()) return std::nullopt;
+  const at::Tensor view = unlocked([&] {
+    return session->view_at({base, dim, start, stop.value_or(at::Tensor()), length});
+  });
+  return view.defined() ? std::optional(view) : std::nullopt;
 }
 
 void release(const at::Tensor& tensor) {
@@ -178,6 +195,9 @@ NB_MODULE(_capture, m) {
     unlocked([&] { leapp::name_tensor(tensor, name, parameter); });
   });
   m.def("note_escape", &note_escape);
+  m.def("note_default", &note_default);
+  m.def("view_at", &view_at, nb::arg("base"), nb::arg("dim"), nb::arg("start"), nb::arg("stop").none() = nb::none(),
+        nb::arg("length").none() = nb::none());
   m.def("copied", &copied);
   m.def("release", &release);
   m.def("rewritten", &rewritten);
@@ -185,6 +205,7 @@ NB_MODULE(_capture, m) {
   m.def("log_error", &log_error);
   m.def("is_live", &is_live);
   leapp::python::bind_annotations(m);
+  leapp::python::bind_indexing(m);
   leapp::python::bind_naming(m);
   leapp::python::bind_console(m);
   leapp::python::install_foreign_tools();

@@ -149,7 +149,20 @@ class _Node:
         for (_, given, put), value in zip(places, (values,) if len(places) == 1 else values, strict=True):
             lending.lend(given, value)
             put(value)
+        for name, parameter in self._signature.parameters.items():
+            if name not in bound.arguments and parameter.default is not inspect.Parameter.empty:
+                self._note_default(parameter.default)
         return lending
+
+    def _note_default(self, value: Any) -> None:
+        """Tensors that are not passed are constants of the node, which it may return."""
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self._note_default(item)
+        elif isinstance(value, dict):
+            self._note_default(list(value.values()))
+        elif hasattr(value, "data_ptr"):  # torch's; an array as a default is no tensor of the node
+            capture.note_default(self._name, value)
 
     def _places(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Callable[[Any], None]]]:
         """Name, value and setter of each argument that holds a tensor."""

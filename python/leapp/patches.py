@@ -114,6 +114,11 @@ def remove_patches() -> None:
         _undo.clear()
 
 
+def at_removal(undo: Callable[[], None]) -> None:
+    """Calls it when the patches are removed."""
+    _undo.append(undo)
+
+
 def replace(owner: Any, name: str, replacement: Any) -> None:
     """Until remove_patches, or until someone else replaces it."""
     inherited = name not in _members(owner)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import logging
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -243,8 +242,5 @@ class InferenceManager:
 
 
 def _warn_of_missing(name: str) -> None:
-    message = f"{name} is not given to run_policy: it keeps its last value, zeros at first"
-    log = logging.getLogger("leapp")
-    if log.hasHandlers():  # the console has it from the warning
-        log.warning(message, extra={"leapp_shown": False})
-    warnings.warn(message, stacklevel=3)
+    text = "%s is not given to run_policy: it keeps its last value, zeros at first"
+    logging.getLogger("leapp").warning(text, name, stacklevel=3)

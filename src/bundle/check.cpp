@@ -40,6 +40,7 @@ class Resolver {
     ends("inputs", spec_.pipeline.inputs, false);
     ends("outputs", spec_.pipeline.outputs, true);
     unrouted();
+    unlisted();
     order();
     return std::move(report_);
   }
@@ -126,6 +127,24 @@ class Resolver {
     }
   }
 
+  // What the program announced and no node reads in the same step is for the caller too.
+  void unlisted() {
+    std::map<PortIndex, bool> read;  // whether in the same step
+    for (const Edge& edge : report_.wiring.edges) {
+      bool& now = read[edge.from];
+      now = now || !edge.feedback;
+    }
+    std::vector<PortIndex>& outputs = report_.wiring.outputs;
+    for (const auto& [output, now] : read) {
+      if (!now && !published_.contains(output) && !is_state_output(spec_, output)) outputs.push_back(output);
+    }
+    if (!outputs.empty()) return;
+    // A pipeline that gave nothing would be of no use: an output has the name of the input that it feeds.
+    for (const auto& [output, now] : read) {
+      if (!now) outputs.push_back(output);
+    }
+  }
+
   void order() {
     std::vector<std::vector<std::size_t>> consumers(spec_.models.size());
     std::vector<std::size_t> waits(spec_.models.size(), 0);
@@ -177,6 +196,22 @@ class Resolver {
 };
 
 }  // namespace
+
+bool is_state_output(const BundleSpec& spec, PortIndex output) {
+  const Model& model = spec.models[output.node];
+  const Port& port = model.outputs[output.port];
+  for (const auto& [key, value] : port.extra) {
+    const bool* said = key == kStateKey ? std::get_if<bool>(&value.data) : nullptr;
+    if (said != nullptr) return *said;
+  }
+  const std::string name = model.name + "/" + port.name;
+  const std::string input =
+      port.name.ends_with("_out") ? name.substr(0, name.size() - 4) + "_in" : std::string();  // of the same state
+  return std::any_of(spec.pipeline.feedback_flow.begin(), spec.pipeline.feedback_flow.end(), [&](const auto& row) {
+    return row.first == name && std::any_of(row.second.begin(), row.second.end(),
+                                            [&](const std::string& to) { return to == name || to == input; });
+  });
+}
 
 WiringReport resolve_wiring(const BundleSpec& spec) { return Resolver(spec).run(); }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -128,4 +129,35 @@ TEST(Check, ModelsThatCannotRun) {
 }
 
 }  // namespace
+// What the caller gets: the last action of a node that reads it back, and what is fed back to another node.
+TEST(CheckWiring, GivesWhatWasAnnouncedAndIsNotListed) {
+  const auto given = [](const char* output, std::vector<std::string> to, YamlMap extra = {}) {
+    BundleSpec spec;
+    ModelParameters parameters{.backend = "onnx", .model_path = "a.onnx"};
+    spec.models = {{.name = "a",
+                    .inputs = {port("x"), port("last"), port("h"), port("m_in")},
+                    .outputs = {port("y"), port(output)},
+                    .parameters = parameters}};
+    spec.models[0].outputs[1].extra = std::move(extra);
+    spec.pipeline.outputs = {{"a", {"y"}}};
+    spec.pipeline.feedback_flow = {{std::string("a/") + output, std::move(to)}};
+    std::vector<std::string> inputs;
+    for (const Port& input : spec.models[0].inputs) {
+      const auto& fed = spec.pipeline.feedback_flow[0].second;
+      if (std::find(fed.begin(), fed.end(), "a/" + input.name) == fed.end()) inputs.push_back(input.name);
+    }
+    spec.pipeline.inputs = {{"a", inputs}};
+    const auto wiring = check_wiring(spec);
+    EXPECT_TRUE(wiring.ok()) << wiring.status().message();
+    return wiring.value().outputs.size() == 2;
+  };
+  EXPECT_TRUE(given("action", {"a/last"}));
+  EXPECT_FALSE(given("h", {"a/h"}));
+  EXPECT_FALSE(given("h", {"a/h", "a/last"}));
+  EXPECT_FALSE(given("m_out", {"a/m_in"}));
+  EXPECT_TRUE(given("m_out", {"a/last"}));
+  EXPECT_TRUE(given("h", {"a/h"}, {{kStateKey, false}}));
+  EXPECT_FALSE(given("action", {"a/last"}, {{kStateKey, true}}));
+}
+
 }  // namespace leapp::bundle

@@ -8,13 +8,15 @@
 #include <utility>
 
 #include "capture/arguments.h"
+#include "capture/constant_outputs.h"
 #include "capture/session.h"
 
 namespace leapp::capture {
 namespace {
 
 constexpr std::size_t kMaxDivergences = 8;
-constexpr int kMaxAsked = 2;  // looking for a name that is not there takes Python 50 ms
+constexpr std::size_t kMaxBeyond = 32;  // samples of calls that differ, beyond max_cached_io
+constexpr int kMaxAsked = 2;            // looking for a name that is not there takes Python 50 ms
 
 // A copy: what the user does to the tensor later is no business of the model.
 ValuePtr static_value(const at::Tensor& tensor) {
@@ -38,6 +40,10 @@ const Place* place_of(const Leak& leak, const std::vector<Place>& places) {
 
 }  // namespace
 
+ValuePtr Session::computed_value(const at::Tensor& tensor, const OpenCall& call) {
+  return set_apart(recorder_->table().operand(tensor, call.activation), recorder_->builder());
+}
+
 NodeRecord& Session::begin_record(const std::string& node, const OpenCall& call, const OutputOptions& options) {
   nodes_.push_back(std::make_unique<NodeRecord>());
   NodeRecord& record = *nodes_.back();
@@ -51,10 +57,10 @@ NodeRecord& Session::begin_record(const std::string& node, const OpenCall& call,
 void Session::record_first(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs) {
   for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
     const auto& [name, tensor, semantics] = outputs.ports[i];
-    record.outputs.push_back({name, type_of(tensor), std::nullopt, semantics});
-    record.output_values.push_back(outputs.constant[i] ? static_value(tensor)
-                                                       : recorder_->table().operand(tensor, call.activation));
-    if (!outputs.constant[i] && is_constant(*record.output_values.back())) record.left_torch = true;
+    const bool update = std::any_of(call.updates.begin(), call.updates.end(),
+                                    [&name = name](const PortTensor& item) { return item.name == name; });
+    record.outputs.push_back({name, type_of(tensor), std::nullopt, semantics, update});
+    record.output_values.push_back(outputs.constant[i] ? static_value(tensor) : computed_value(tensor, call));
   }
   for (PortRecord& input : record.inputs) {
     const bool updated = input.state && std::any_of(call.updates.begin(), call.updates.end(),
@@ -87,23 +93,22 @@ Session::LaterCall Session::look_at(NodeRecord& record, const OpenCall& call, co
   LaterCall later;
   for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
     const at::Tensor& tensor = outputs.ports[i].tensor;
-    later.outputs.push_back(outputs.constant[i] ? static_value(tensor)
-                                                : recorder_->table().operand(tensor, call.activation));
+    later.outputs.push_back(outputs.constant[i] ? static_value(tensor) : computed_value(tensor, call));
   }
-  for (Leak& leak : record.leaks) {
+  for (const Leak& leak : record.leaks) {
     const Place* place = place_of(leak, call.places);
     const ValuePtr update = place           ? end_value(*place, *recorder_, call.activation)
                             : leak.in_place ? end_value(*leak.memory, leak.place, *recorder_, call.activation)
                                             : nullptr;
     later.updates.push_back(update);
-    if (!keeps_sample(record)) continue;
-    if (place) leak.read[record.calls] = place->content;
-    if (!place && leak.in_place) leak.read[record.calls] = dense_copy(leak.memory->before(leak.place));
+    later.reads.push_back(place           ? place->content
+                          : leak.in_place ? dense_copy(leak.memory->before(leak.place))
+                                          : at::Tensor());
   }
   return later;
 }
 
-void Session::record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors) {
+bool Session::record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors) {
   Comparison comparison(record, record.calls, pass_);
   for (std::size_t i = 0; i < later.outputs.size(); ++i) {
     comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
@@ -123,16 +128,22 @@ void Session::record_again(NodeRecord& record, const LaterCall& later, const Ten
       comparison.compare(what, first->second, now->second);
     }
   }
-  for (Leak& leak : record.leaks) {
+  std::vector<Divergence> found = comparison.take();
+  // Whether what differs matters is for the numbers to say.
+  const bool keeps = keeps_sample(record) || !found.empty();
+  for (std::size_t i = 0; keeps && i < record.leaks.size(); ++i) {
+    Leak& leak = record.leaks[i];
+    if (i < later.reads.size() && later.reads[i].defined()) leak.read[record.calls] = later.reads[i];
     for (const auto& [use, where] : leak.uses) {
       const auto read = comparison.reads().find(use);
-      if (!keeps_sample(record) || read == comparison.reads().end()) continue;
+      if (read == comparison.reads().end()) continue;
       if (!leak.memory || where == leak.place) leak.read.try_emplace(record.calls, constant_value(read->second));
     }
   }
-  for (Divergence& divergence : comparison.take()) {
+  for (Divergence& divergence : found) {
     if (record.divergences.size() < kMaxDivergences) record.divergences.push_back(std::move(divergence));
   }
+  return keeps;
 }
 
 bool Session::keeps_sample(const NodeRecord& record) const {
@@ -141,6 +152,11 @@ bool Session::keeps_sample(const NodeRecord& record) const {
 
 void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs) {
   Sample sample;
+  sample.call = record.calls;
+  // Of many calls that differ, the first ones and the last.
+  const bool beyond =
+      record.samples.size() >= static_cast<std::size_t>(std::max(0, options_.max_cached_io)) + kMaxBeyond;
+  if (!keeps_sample(record) && beyond) record.samples.pop_back();
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {
     const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
                                  [&](const PortRecord& item) { return item.name == record.inputs[i].name; });
@@ -153,7 +169,6 @@ void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTe
 }
 
 Session::Holders Session::keep_next_values(NodeRecord& record, const OpenCall& call) {
-  const std::size_t sample = record.samples.size() - 1;
   Holders holders;
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     Leak& leak = record.leaks[i];
@@ -161,7 +176,7 @@ Session::Holders Session::keep_next_values(NodeRecord& record, const OpenCall& c
     const Place* place = place_of(leak, call.places);
     if (place || leak.in_place) {
       const at::Tensor now = place ? place->at_end : leak.memory->before(leak.place);
-      if (now.defined()) leak.next[sample] = dense_copy(now);
+      if (now.defined()) leak.next[record.calls] = dense_copy(now);
     } else if (auto holder = recorder_->table().holder_of(leak.source, pass_)) {
       holders.emplace_back(i, std::move(*holder));
     }
@@ -169,13 +184,13 @@ Session::Holders Session::keep_next_values(NodeRecord& record, const OpenCall& c
   return holders;
 }
 
-void Session::keep_held_values(const std::string& node, std::size_t sample, const Holders& holders) {
+void Session::keep_held_values(const std::string& node, std::size_t call, const Holders& holders) {
   for (const auto& [index, holder] : holders) {
     const at::Tensor tensor = locked(holder);
     if (!tensor.defined()) continue;
     const at::Tensor copy = dense_copy(tensor);
     const auto guard = recorder_->lock();
-    find(node)->leaks[index].next[sample] = copy;
+    find(node)->leaks[index].next[call] = copy;
   }
 }
 
@@ -250,13 +265,15 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
                                                         const OutputOptions& options) {
   LEAPP_RETURN_IF_ERROR(recorder_->take_error());
   look_at_places(node);
+  const LocationId where = current_location();
   Holders holders;
   Holders next;
-  std::size_t sample = 0;
+  std::size_t number = 0;
   std::vector<at::Tensor> released;
   {
     const auto guard = recorder_->lock();
-    LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, static_outputs, options));
+    LEAPP_RETURN_IF_ERROR(check_outputs(node, tensors, static_outputs));
+    recorder_->builder().set_current(nullptr, where);
     OpenCall call = std::move(open_.at(node));
     sort_updates(call);
     PortTensors given = tensors;
@@ -269,6 +286,7 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
     LaterCall later;
     if (first) {
       record = &begin_record(node, call, options);
+      record->closed_at = where;
       record_first(*record, call, all);
     } else {
       merge_sources(*record, call);
@@ -277,19 +295,18 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
     open_.erase(node);
     closed_in_pass_.insert(node);
     TensorTable::Survivors survivors = recorder_->close(call.activation, pass_);
-    if (!first) record_again(*record, later, survivors);
+    const bool keeps = first || record_again(*record, later, survivors);
     if (first) record->survivors = std::move(survivors);
-    if (keeps_sample(*record)) {
+    if (keeps) {
       keep_sample(*record, call, all.ports);
       next = keep_next_values(*record, call);
-      sample = record->samples.size() - 1;
     }
-    ++record->calls;
+    number = record->calls++;
     publish(*record, all);
     holders = nameless(*record);
     released = recorder_->table().take_released();
   }
-  keep_held_values(node, sample, next);
+  keep_held_values(node, number, next);
   if (!holders.empty()) name_leaks(node, holders);
   std::vector<at::Tensor> values;
   for (const PortTensor& output : tensors) values.push_back(output.tensor);

@@ -52,8 +52,8 @@ struct Leak {
   ValuePtr update;               ///< its next value, where it is known to be one of the first call. Else see `source`
   LocationId location = 0;       ///< of the first read
   std::map<Use, Geometry> uses;  ///< in the first call; with `memory`, where in it
-  std::map<std::size_t, at::Tensor> read;  ///< by sample: what the call read
-  std::map<std::size_t, at::Tensor> next;  ///< by sample: what it left for the next
+  std::map<std::size_t, at::Tensor> read;  ///< by call: what it read; of those whose sample is kept
+  std::map<std::size_t, at::Tensor> next;  ///< likewise: what it left for the next
 };
 
 /// A tensor that may hold something else when the node closes.

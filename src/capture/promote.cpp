@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "capture/constant_outputs.h"
 #include "capture/op_builder.h"
 #include "capture/session.h"
 #include "capture/slice.h"
@@ -52,14 +53,24 @@ class Promoter {
     if (!resolved) return warn_unresolved(node, leak);
     const bool kept = leak.declared || leak.memory;
     if (value && !kept && depends_on_nothing(*producer, value)) return;
+    if (!leak.source.port.empty() && is_same_for_ever(*producer, leak)) return;
     const std::string wanted = wanted_name(leak);
     if (!leak.declared && policy_ == Leaks::kError) {
       node.refusals.push_back(advice(node, leak, wanted));
       return;
     }
     if (!leak.declared && policy_ == Leaks::kConstant) return warn_constant(node, leak, wanted);
+    add_reads(node, leak);
     make_ports(node, *producer, leak, {wanted, value});
     promoted_.insert(&leak);
+  }
+
+  // What calls read before it was known that they read state: a row of tensors that were there from the beginning.
+  static void add_reads(const NodeRecord& node, Leak& leak) {
+    for (const Divergence& divergence : node.divergences) {
+      if (divergence.now && leak.uses.contains(divergence.use))
+        leak.read.try_emplace(divergence.call, constant_value(divergence.now));
+    }
   }
 
   static ValuePtr value_of(const NodeRecord& producer, const Leak& leak) {
@@ -78,6 +89,16 @@ class Promoter {
                                   [&](const auto& use) { return use.first.op == op; });
              });
     });
+  }
+
+  // An output that is read from what it was in the call before, and so on back to the first.
+  static bool is_same_for_ever(const NodeRecord& producer, const Leak& leak) {
+    for (std::size_t i = 0; i < producer.outputs.size(); ++i) {
+      const ValuePtr& value = producer.output_values[i];
+      if (producer.outputs[i].name == leak.source.port && is_set_apart(*value))
+        return leak.uses.contains({value->op.get(), 0});
+    }
+    return false;
   }
 
   std::string wanted_name(const Leak& leak) {
@@ -106,27 +127,27 @@ class Promoter {
     if (!leak.declared) log_.warning(notice(node, leak, source, name));
     const std::size_t samples = node.samples.size();
     for (std::size_t i = 0; i < samples; ++i) {
-      const auto read = leak.read.find(i);
+      const auto read = leak.read.find(node.samples[i].call);
       node.samples[i].inputs.push_back(read != leak.read.end() ? read->second : leak.read.at(0));
     }
   }
 
   static bool clashes(const NodeRecord& producer, const std::string& name, const ValuePtr& value) {
     for (std::size_t i = 0; i < producer.outputs.size(); ++i) {
-      if (producer.outputs[i].name == name) return producer.output_values[i] != value;
+      if (producer.outputs[i].name == name) return bare(producer.output_values[i]) != value;
     }
     return false;
   }
 
   std::string output_for(NodeRecord& producer, const Leak& leak, const Wanted& wanted) {
     for (std::size_t i = 0; i < producer.outputs.size(); ++i) {
-      if (producer.output_values[i] == wanted.value) return producer.outputs[i].name;
+      if (bare(producer.output_values[i]) == wanted.value) return producer.outputs[i].name;
     }
-    producer.outputs.push_back({wanted.name, wanted.value->type, std::nullopt});
+    producer.outputs.push_back({.name = wanted.name, .type = wanted.value->type, .state = true});
     producer.output_values.push_back(wanted.value);
     for (std::size_t i = 0; i < producer.samples.size(); ++i) {
-      const auto next = leak.next.find(i);
-      const auto read = leak.read.find(i + leak.source.delay);
+      const auto next = leak.next.find(producer.samples[i].call);
+      const auto read = leak.read.find(producer.samples[i].call + leak.source.delay);
       producer.samples[i].outputs.push_back(next != leak.next.end()   ? next->second
                                             : read != leak.read.end() ? read->second
                                                                       : at::Tensor());
@@ -143,11 +164,11 @@ class Promoter {
       const ValuePtr input = add_input(node, leak, {port, leak.type, source});
       // What the call `delay - late` passes later read is what this port held now.
       for (std::size_t i = 0; i < node.samples.size(); ++i) {
-        const auto read = leak.read.find(i + leak.source.delay - late);
+        const auto read = leak.read.find(node.samples[i].call + leak.source.delay - late);
         node.samples[i].inputs.push_back(read != leak.read.end() ? read->second : leak.read.at(0));
         node.samples[i].outputs.push_back(node.samples[i].inputs.back());
       }
-      node.outputs.push_back({port, leak.type, std::nullopt});
+      node.outputs.push_back({.name = port, .type = leak.type, .state = true});
       node.output_values.push_back(input);
       source = {node.name, port, true};
     }

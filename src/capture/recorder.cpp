@@ -288,7 +288,8 @@ void Recorder::finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) 
     case OpClass::kAsStrided: {
       // A view needs no entry: it is found by the memory it looks at.
       const at::Tensor& output = outputs[0].toTensor();
-      if (output.storage().unsafeGetStorageImpl() == op.self.storage().unsafeGetStorageImpl()) return;
+      if (output.storage().unsafeGetStorageImpl() == op.self.storage().unsafeGetStorageImpl())
+        return table_.note_part(output, op.input_impls);
       const Unrecorded quiet;
       const at::Tensor view =
           op.self.as_strided(op.arguments[1].attribute.toIntVector(), op.arguments[2].attribute.toIntVector(),
@@ -376,6 +377,7 @@ void Recorder::bind_result(PendingOp& op, const at::Tensor& output, ValuePtr val
                                          name_of(value->owner))));
   }
   const bool view = output.has_storage() && contains(op.input_storages, output.storage().unsafeGetStorageImpl());
+  if (view) table_.note_part(output, op.input_impls);
   view ? table_.bind_view(output, std::move(value)) : table_.bind_content(output, std::move(value));
 }
 

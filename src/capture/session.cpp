@@ -12,6 +12,7 @@
 
 #include "capture/arguments.h"
 #include "capture/checks.h"
+#include "capture/constant_outputs.h"
 #include "capture/hook.h"
 #include "capture/promote.h"
 #include "capture/slice.h"
@@ -142,26 +143,13 @@ std::optional<Source> Session::source_of(const std::string& node, const std::str
   return Source{published.node, published.port, published.pass != pass_};
 }
 
-bool Session::gets_model(const std::string& node, const OutputOptions& options) const {
-  const std::vector<std::string>& excepted = options_.non_traced;
-  return options.export_with && !options_.dry_run &&
-         std::find(excepted.begin(), excepted.end(), node) == excepted.end();
-}
-
-Status Session::check_depends(const std::string& node, const PortTensor& output, bool traced) {
+Status Session::check_depends(const std::string& node, const PortTensor& output) {
   const ActivationId activation = open_.at(node).activation;
   const ValuePtr value = recorder_->table().find(output.tensor, activation);
-  const ActivationId owner = value ? value->owner : 0;
-  if (owner == activation) return {};
-  if (owner != 0) {
-    return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
-                                           node, recorder_->name_of(owner)));
-  }
-  if (!traced) return {};  // it may have left torch on its way
-  return invalid_argument(fmt::format(
-      "output '{}' of node '{}': the tensor ({}) does not depend on the node's inputs; a constant output is "
-      "announced with static_outputs",
-      output.name, node, describe(output.tensor)));
+  // What depends on no input may be state: later calls tell (constant_outputs.h).
+  if (!value || value->owner == 0 || value->owner == activation) return {};
+  return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
+                                         node, recorder_->name_of(value->owner)));
 }
 
 Status Session::check_static(const std::string& node, const PortTensors& static_outputs) {
@@ -177,8 +165,7 @@ Status Session::check_static(const std::string& node, const PortTensors& static_
   return {};
 }
 
-Status Session::check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs,
-                              const OutputOptions& options) {
+Status Session::check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs) {
   LEAPP_RETURN_IF_ERROR(check_node_name(node));
   if (!open_.contains(node)) {
     return failed_precondition(
@@ -191,8 +178,7 @@ Status Session::check_outputs(const std::string& node, const PortTensors& tensor
   all.insert(all.end(), updates.begin(), updates.end());
   all.insert(all.end(), static_outputs.begin(), static_outputs.end());
   LEAPP_RETURN_IF_ERROR(check_ports(node, "output", all));
-  const bool traced = gets_model(node, options);
-  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(node, output, traced));
+  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(node, output));
   LEAPP_RETURN_IF_ERROR(check_static(node, static_outputs));
   LEAPP_RETURN_IF_ERROR(check_reentry(node, all));
   return check_mixed_inputs(node, all);
@@ -201,6 +187,46 @@ Status Session::check_outputs(const std::string& node, const PortTensors& tensor
 void Session::name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
   const auto guard = recorder_->lock();
   recorder_->table().set_name(tensor, name, parameter);
+}
+
+void Session::note_default(const std::string& node, const at::Tensor& tensor) {
+  const LocationId where = current_location();
+  const auto guard = recorder_->lock();
+  const auto open = open_.find(node);
+  if (open == open_.end()) return;
+  recorder_->builder().set_current(nullptr, where);
+  const ValuePtr value = recorder_->table().operand(tensor, open->second.activation);
+  if (value->kind == TracedKind::kConstant) value->cell->given = true;
+}
+
+at::Tensor Session::view_at(const IndexedView& wanted) {
+  const at::Tensor& base = wanted.base;
+  if (base.dim() == 0 || wanted.dim < -base.dim() || wanted.dim >= base.dim()) return {};
+  const std::int64_t dim = wanted.dim < 0 ? wanted.dim + base.dim() : wanted.dim;
+  const LocationId where = current_location();
+  std::optional<std::int64_t> length = wanted.length;
+  if (wanted.stop.defined()) {
+    const auto guard = recorder_->lock();
+    recorder_->builder().set_current(nullptr, where);
+    length = distance(recorder_->table().operand(wanted.start), recorder_->table().operand(wanted.stop));
+    if (!length) return {};
+  }
+  const Unrecorded quiet;
+  const std::int64_t size = base.size(dim);
+  const auto number = wanted.start.item<std::int64_t>();
+  const std::int64_t first = number < 0 ? number + size : number;
+  const std::int64_t end = first + length.value_or(1);
+  // A slice that ends at 0 begins nowhere; one with other ends than these has another length.
+  if (first < 0 || first >= size || end > size || end <= first || (wanted.stop.defined() && number < 0 && end == size))
+    return {};
+  const at::Tensor view = length ? base.narrow(dim, first, *length) : base.select(dim, first);
+  const auto guard = recorder_->lock();
+  if (open_.empty()) return {};
+  recorder_->builder().set_current(nullptr, where);
+  const ActivationId preferred = open_.size() == 1 ? open_.begin()->second.activation : 0;
+  const ValuePtr index = recorder_->table().operand(wanted.start, preferred);
+  recorder_->table().bind_dynamic(view, base, {dim, index, length});
+  return view;
 }
 
 void Session::release(const at::Tensor& tensor) {
@@ -255,6 +281,7 @@ void Session::end_recording(std::vector<Leaving>& left) {
 
 void Session::report(const std::vector<Leaving>& left) {
   promote_leaks(nodes_, options_.leaks, *log_);
+  settle_constant_outputs(nodes_, options_, *log_);
   report_leavings(nodes_, left, *log_);
   if (options_.leaks != Leaks::kConstant) report_changed_values(nodes_, changed_values_, *log_);
   name_divergences();

@@ -47,11 +47,12 @@ struct PortRecord {
   ValueType type;
   std::optional<Source> source;  ///< inputs only
   Semantics semantics = {};
-  bool state = false;  ///< an input declared by state_tensors
+  bool state = false;  ///< an input declared by state_tensors; an output that is its next value, or that of found state
 };
 
 /// One call's inputs and outputs, copied. An output that is not known is undefined.
 struct Sample {
+  std::size_t call = 0;  ///< of the node
   std::vector<at::Tensor> inputs;
   std::vector<at::Tensor> outputs;
 };
@@ -65,13 +66,14 @@ struct NodeRecord {
   std::vector<Sample> samples;
   OutputOptions options;
   std::size_t calls = 0;         ///< completed
-  bool left_torch = false;       ///< an output depends on no input, as far as was seen
+  bool left_torch = false;       ///< without a model: an output depends on no input, as far as was seen
   std::uint64_t first_pass = 0;  ///< of the session, in which the first call was
 
   TensorTable::Survivors survivors;     ///< of the first call
   std::vector<Leak> leaks;              ///< until stop() makes ports of them
   std::vector<Divergence> divergences;  ///< what was not the same in every call
-  std::vector<std::string> refusals;    ///< leaks that the user wants to be errors
+  std::vector<std::string> refusals;    ///< what makes compile_graph fail: leaks that the user wants to be errors, ...
+  LocationId closed_at = 0;             ///< where the first call announced its outputs
 };
 
 /// From start() to stop(): nodes, ports, passes and where inputs come from.
@@ -95,6 +97,18 @@ class Session {
   bool abandon(const std::string& node);
   [[nodiscard]] bool is_open(const std::string& node);
   void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter);
+  /// A default argument of the function that is `node`: an output may be computed from such alone.
+  void note_default(const std::string& node, const at::Tensor& tensor);
+  /// The view of `base` at the index that `start` holds, one or `length` elements along `dim`, recorded as depending on
+  /// it; with `stop`, up to there. Undefined: no node is open, it cannot be followed or torch would refuse it.
+  struct IndexedView {
+    at::Tensor base;
+    std::int64_t dim = 0;
+    at::Tensor start;
+    at::Tensor stop;
+    std::optional<std::int64_t> length;
+  };
+  at::Tensor view_at(const IndexedView& wanted);
   /// Python is about to exchange what two tensors are; torch refuses while anyone holds weak references.
   void release(const at::Tensor& tensor);
   /// `tensor` was written to without an operator (apply_, map_).
@@ -154,11 +168,8 @@ class Session {
   static void merge_sources(NodeRecord& record, const OpenCall& call);
   static CallOutputs in_order(const NodeRecord* record, const PortTensors& outputs, std::size_t computed);
 
-  Status check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs,
-                       const OutputOptions& options);
-  Status check_depends(const std::string& node, const PortTensor& output, bool traced);
-  /// Whether a model is going to be made of what the node records.
-  [[nodiscard]] bool gets_model(const std::string& node, const OutputOptions& options) const;
+  Status check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs);
+  Status check_depends(const std::string& node, const PortTensor& output);
   Status check_static(const std::string& node, const PortTensors& static_outputs);
   Status check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const;
   Status check_open(const char* call, const std::string& node) const;
@@ -180,22 +191,25 @@ class Session {
 
   // closing.cpp
   static void sort_updates(OpenCall& call);
+  ValuePtr computed_value(const at::Tensor& tensor, const OpenCall& call);
   NodeRecord& begin_record(const std::string& node, const OpenCall& call, const OutputOptions& options);
   void record_first(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs);
   /// What a later call computed, before its node closes.
   struct LaterCall {
     std::vector<ValuePtr> outputs;
     std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
+    std::vector<at::Tensor> reads;  ///< what these held before the call; undefined: not known
   };
   LaterCall look_at(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs);
-  void record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors);
+  /// Gives whether the call's inputs and outputs are worth keeping.
+  bool record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors);
   [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
   void keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs);
   /// By position of the leak.
   using Holders = std::vector<std::pair<std::size_t, WeakTensor>>;
   /// Gives those whose next value only a tensor of the user's has.
   Holders keep_next_values(NodeRecord& record, const OpenCall& call);
-  void keep_held_values(const std::string& node, std::size_t sample, const Holders& holders);
+  void keep_held_values(const std::string& node, std::size_t call, const Holders& holders);
   void publish(const NodeRecord& node, const CallOutputs& outputs);
   Holders nameless(const NodeRecord& record);
   void name_leaks(const std::string& node, const Holders& holders);

@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "capture/hook.h"
@@ -81,6 +82,8 @@ void StorageContent::write(const Geometry& geometry, ValuePtr value, OpBuilder& 
   value = resolve_bits(std::move(value), geometry, builder);
   const Geometry place = physical(geometry);
   writes_.push_back(place);
+  const auto under = [&](const Geometry& input) { return touch(input, place); };
+  if (value->owner == 0 && std::any_of(inputs_.begin(), inputs_.end(), under)) value->over_input = true;
   if (place.covers(bytes_)) layers_.clear();
   if (!layers_.empty() && layers_.back().geometry == place) layers_.pop_back();
   layers_.push_back({place, std::move(value)});
@@ -243,18 +246,40 @@ void StorageContent::move_to(std::uintptr_t begin, std::int64_t bytes) {
 void StorageContent::absorb(StorageContent& other) {
   const std::uintptr_t begin = std::min(begin_, other.begin_);
   const std::uintptr_t last = std::max(end(), other.end());
-  const auto own_shift = static_cast<std::int64_t>(begin_ - begin);
-  const auto other_shift = static_cast<std::int64_t>(other.begin_ - begin);
-  for (Layer& layer : layers_) layer.geometry.byte_offset += own_shift;
-  for (Layer& layer : other.layers_) {
-    layer.geometry.byte_offset += other_shift;
-    layers_.push_back(std::move(layer));
-  }
+  const at::Tensor own_before = shift(static_cast<std::int64_t>(begin_ - begin));
+  const at::Tensor other_before = other.shift(static_cast<std::int64_t>(other.begin_ - begin));
+  const auto own_start = static_cast<std::int64_t>(begin_ - begin);
+  const auto other_start = static_cast<std::int64_t>(other.begin_ - begin);
+  layers_.append(std::make_move_iterator(other.layers_.begin()), std::make_move_iterator(other.layers_.end()));
+  writes_.insert(writes_.end(), other.writes_.begin(), other.writes_.end());
+  inputs_.insert(inputs_.end(), other.inputs_.begin(), other.inputs_.end());
   storages_.append(other.storages_.begin(), other.storages_.end());
   constants_.insert(constants_.end(), other.constants_.begin(), other.constants_.end());
-  before_.reset();
+  written_ = written_ || other.written_;
+  kept_ = kept_ || other.kept_;
+  whole_.reset();
   epoch_ = std::max(epoch_, other.epoch_) + 1;
   move_to(begin, static_cast<std::int64_t>(last - begin));
+  before_.reset();
+  if (!own_before.defined() && !other_before.defined()) return;
+  const Suppress quiet;
+  before_ = bytes_now();
+  if (other_before.defined()) before_.narrow(0, other_start, other_before.numel()).copy_(other_before);
+  if (own_before.defined()) before_.narrow(0, own_start, own_before.numel()).copy_(own_before);
+}
+
+// The range is about to begin earlier. Gives what is kept of it.
+at::Tensor StorageContent::shift(std::int64_t bytes) {
+  for (Layer& layer : layers_) layer.geometry.byte_offset += bytes;
+  for (Geometry& place : writes_) place.byte_offset += bytes;
+  for (Geometry& place : inputs_) place.byte_offset += bytes;
+  for (const auto& weak : constants_) {
+    const auto cell = weak.lock();
+    if (!cell) continue;
+    cell->place.byte_offset += bytes;
+    for (Geometry& place : cell->covered) place.byte_offset += bytes;
+  }
+  return before_;
 }
 
 bool StorageContent::has_constants() const {

@@ -96,6 +96,7 @@ class StorageContent : public std::enable_shared_from_this<StorageContent> {
   ValuePtr part_of(const ValuePtr& value, OpBuilder& builder) const;
   bool holds_operand(const Geometry& geometry) const;
   at::Tensor bytes_now() const;
+  at::Tensor shift(std::int64_t bytes);
   ValuePtr flatten(const Layer& layer, OpBuilder& builder) const;
   ValuePtr bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, OpBuilder& builder);
 

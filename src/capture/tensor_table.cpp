@@ -63,6 +63,11 @@ ValuePtr TensorTable::find(const at::Tensor& tensor, ActivationId preferred) {
   if (const Entry* entry = valid_entry(tensor)) return entry->value;
   if (!trackable(tensor)) return nullptr;
   const auto known = known_content(tensor);
+  if (const auto view = dynamic_.find(tensor); view && known) {
+    ValuePtr value = read(*view);
+    bind(tensor, value, known);
+    return value;
+  }
   if (!known || known->plain()) return nullptr;
   ValuePtr value = known->read(geometry_of(tensor, known->begin()), builder_, preferred);
   // An alias of several nodes' inputs belongs to none of them in particular.
@@ -160,9 +165,35 @@ void TensorTable::bind_view(const at::Tensor& tensor, ValuePtr value) {
   bind(tensor, std::move(value), trackable(tensor) ? content(tensor) : nullptr);
 }
 
+void TensorTable::bind_dynamic(const at::Tensor& view, const at::Tensor& base, const DynamicPlace& place) {
+  if (!trackable(view)) return;
+  const auto memory = content(view);
+  const ValuePtr value = find(base);
+  const ValuePtr read_now = operand(base);  // of the program's own tensor, which has a name
+  dynamic_.add(view, base, place, memory->begin(), builder_);
+  const DynamicViews::Ptr made = dynamic_.find(view);
+  if (!made->parent) bind(made->base, value ? value : read_now, memory).operand = read_now;
+  bind(view, read(*made), memory);
+}
+
+ValuePtr TensorTable::read(const DynamicView& view) {
+  return view.read(view.parent ? read(*view.parent) : operand(view.base), builder_);
+}
+
+void TensorTable::write(const DynamicView& view, const ValuePtr& value) {
+  const ValuePtr before = view.parent ? read(*view.parent) : operand(view.base);
+  ValuePtr after = view.write(before, value, builder_);
+  view.parent ? write(*view.parent, after) : write(view.base, std::move(after));
+}
+
 void TensorTable::write(const at::Tensor& tensor, ValuePtr value) {
   if (!trackable(tensor)) {
     bind(tensor, std::move(value), nullptr);
+    return;
+  }
+  if (const auto view = dynamic_.find(tensor)) {
+    write(*view, value);
+    bind(tensor, std::move(value), content(tensor));
     return;
   }
   const auto memory = content(tensor);
@@ -183,7 +214,9 @@ void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
 
 void TensorTable::about_to_write(const at::Tensor& tensor, bool in_node) {
   if (!trackable(tensor)) return;
-  if (const auto memory = known_content(tensor)) memory->detach_constants(released_, in_node);
+  // What a node writes to may be state, also where nothing was read yet: what lies there now is its first content.
+  const auto memory = in_node && tensor.storage().nbytes() > 0 ? content(tensor) : known_content(tensor);
+  if (memory) memory->detach_constants(released_, in_node);
 }
 
 void TensorTable::note_birth(const at::Tensor& tensor) {
@@ -240,6 +273,7 @@ std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tenso
   }
   if (begin < found[0]->begin() || end > found[0]->end()) {
     StorageContent added(begin, static_cast<std::int64_t>(end - begin), tensor.device());
+    added.add_storage(tensor.storage());
     found[0]->absorb(added);
   }
   place(found[0], tensor);
@@ -278,6 +312,7 @@ void TensorTable::begin() {
 
 TensorTable::Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass,
                                           bool last) {
+  dynamic_.clear();
   Survivors survivors;
   ValueKeys keys;
   std::unordered_map<const TracedValue*, ValuePtr> formers;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/dynamic_views.h"
 #include "capture/storage_content.h"
 
 namespace leapp::capture {
@@ -40,6 +41,16 @@ class TensorTable {
 
   /// `tensor` is a view of memory that is known already.
   void bind_view(const at::Tensor& tensor, ValuePtr value);
+
+  /// `view` is at `place` of `base`, wherever that will be in another call.
+  void bind_dynamic(const at::Tensor& view, const at::Tensor& base, const DynamicPlace& place);
+
+  /// `view` has been made from one of `parents`.
+  template <typename Impls>
+  void note_part(const at::Tensor& view, const Impls& parents) {
+    if (dynamic_.empty() || !trackable(view)) return;
+    for (const c10::TensorImpl* parent : parents) dynamic_.add_part(view, parent, content(view)->begin());
+  }
 
   /// `tensor` has just been overwritten with `value`.
   void write(const at::Tensor& tensor, ValuePtr value);
@@ -137,6 +148,8 @@ class TensorTable {
   std::shared_ptr<StorageContent> overlapping(const at::Tensor& tensor);
   void place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor);
   ValuePtr constant(const at::Tensor& tensor, const ValuePtr& provenance);
+  ValuePtr read(const DynamicView& view);
+  void write(const DynamicView& view, const ValuePtr& value);
   void sweep();
 
   OpBuilder& builder_;
@@ -144,6 +157,7 @@ class TensorTable {
   std::unordered_map<const c10::StorageImpl*, Range> ranges_;
   std::vector<std::weak_ptr<StorageContent>> foreign_;  // memory that torch did not allocate
   std::unordered_map<const c10::TensorImpl*, Name> names_;
+  DynamicViews dynamic_;
   std::vector<at::Tensor> released_;
   std::vector<Unnamed> unnamed_;
   std::size_t next_sweep_ = 1024;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "capture/arguments.h"
+#include "capture/constant_outputs.h"
 #include "capture/hook.h"
 #include "capture/slice.h"
 #include "torch_types/tensors.h"
@@ -125,7 +126,7 @@ class Builder {
     }
     for (const TraceOp* op : slice.ops) LEAPP_RETURN_IF_ERROR(add(*op));
     for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
-      const ValuePtr& value = node_.output_values[i];
+      const ValuePtr& value = bare(node_.output_values[i]);
       if (value->kind == TracedKind::kResult && dynamic_.contains(value->op.get())) {
         return invalid_argument(
             fmt::format("output '{}' of node '{}': its shape depends on data (through {}{}); a port "

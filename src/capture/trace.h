@@ -45,6 +45,7 @@ struct ConstantCell {
   std::string name;                ///< "actor.0.weight", or empty
   ValuePtr provenance;             ///< what this tensor held before a node took it as a constant; usually null
   bool parameter = false;          ///< a parameter of the module that gave it its name
+  bool given = false;              ///< a default argument of an annotated function: may be an output as it is
   bool random = false;             ///< drawn from a random generator while the session ran
   LocationId location = 0;         ///< first use
 
@@ -112,6 +113,7 @@ struct Origin {
 struct TracedValue {
   TracedKind kind = TracedKind::kResult;
   ActivationId owner = 0;   ///< 0: does not depend on any node's inputs
+  bool over_input = false;  ///< it was written over (a part of) an input of a node
   std::uint32_t index = 0;  ///< kResult: which result
   ValueType type;
   std::shared_ptr<TraceOp> op;         ///< kResult

@@ -25,6 +25,13 @@ std::uint64_t mix(std::uint64_t seed, const ValueType& type) {
   return seed;
 }
 
+// zeros, arange: no tensor goes into it.
+bool is_made_of_nothing(const TracedValue& value) {
+  bool nothing = value.kind == TracedKind::kResult;
+  if (nothing) for_each_operand(*value.op, [&](const ValuePtr&) { nothing = false; });
+  return nothing;
+}
+
 std::uint64_t bits(double number) { return std::bit_cast<std::uint64_t>(number == 0.0 ? 0.0 : number); }
 
 }  // namespace
@@ -86,7 +93,7 @@ std::uint64_t ValueKeys::of_op(const TraceOp& op) const {
   for_each_operand(op, [&](const ValuePtr& operand) { live = live || operand->owner != 0; });
   for_each_operand(op, [&](const ValuePtr& operand) {
     // State may be made afresh in one call (zeros) and be there already in the next.
-    const bool any_constant = live && is_constant(*operand);
+    const bool any_constant = is_constant(*operand) && (live || is_made_of_nothing(*operand));
     seed = any_constant                           ? mix(seed, mix(12, operand->type))
            : operand->kind == TracedKind::kResult ? mix(mix(seed, ops_.at(operand->op.get())), operand->index)
                                                   : mix(seed, of_leaf(*operand));

@@ -146,6 +146,12 @@ class Writer {
     if (!outputs.empty()) spec.pipeline.outputs = {{names_.node, std::move(outputs)}};
     describe_feedback();
     spec.models = {fused_.model};
+    for (std::size_t i = 0; i < spec.models[0].outputs.size(); ++i) {
+      const auto& given = fused_.wiring.outputs;
+      const bool state = std::find(given.begin(), given.end(), PortIndex{0, i}) == given.end();
+      if (state && !bundle::is_state_output(spec, {0, i}))
+        spec.models[0].outputs[i].extra.emplace_back(bundle::kStateKey, true);
+    }
   }
 
   void describe_feedback() {

@@ -306,6 +306,7 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
                                   .dry_run = is_dry_run(session, options)},
                                  options, report));
   if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, session.folder(), session.name()}, log);
+  log_unlisted_outputs(spec, log);
   log_statistics(spec, log);
   say_where(session);
   return report;

@@ -9,11 +9,11 @@
 #include <array>
 #include <fstream>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "bundle/safetensors.h"
 #include "capture/hook.h"
+#include "leapp/bundle/check.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {
@@ -157,9 +157,48 @@ bundle::Model model_of(const PreparedNode& node) {
 
 }  // namespace
 
+namespace {
+
+/// Outputs that are read, and whether by something else than feedback inputs of their own node.
+using Readers = std::map<std::string, bool>;
+
+/// Lists what the caller gets: what nobody reads, and what was announced and only its own node reads in the next step.
+void list_outputs(const std::vector<PreparedNode>& nodes, const Readers& readers, bundle::BundleSpec& spec) {
+  for (const bundle::Model& model : spec.models) {
+    const auto& outputs = named(nodes, model.name).record->outputs;
+    std::vector<std::string> published;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto found = readers.find(model.name + "/" + model.outputs[i].name);
+      const bool listed = found == readers.end() || (!outputs[i].state && !found->second);
+      if (listed) published.push_back(model.outputs[i].name);
+    }
+    if (!published.empty()) spec.pipeline.outputs.push_back({model.name, std::move(published)});
+  }
+}
+
+/// Says of an output whether it is state, where its edges would tell a reader otherwise.
+void mark_states(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec) {
+  for (std::size_t node = 0; node < spec.models.size(); ++node) {
+    bundle::Model& model = spec.models[node];
+    const auto& outputs = named(nodes, model.name).record->outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::string key = model.name + "/" + model.outputs[i].name;
+      const auto leaves = [&](const auto& row) { return row.first == key; };
+      const auto& later = spec.pipeline.feedback_flow;
+      const auto& now = spec.pipeline.data_flow;
+      const bool asked =
+          std::any_of(later.begin(), later.end(), leaves) && std::none_of(now.begin(), now.end(), leaves);
+      if (asked && bundle::is_state_output(spec, {node, i}) != outputs[i].state)
+        model.outputs[i].extra.emplace_back(bundle::kStateKey, outputs[i].state);
+    }
+  }
+}
+
+}  // namespace
+
 bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
   bundle::BundleSpec spec;
-  std::set<std::string> consumed;
+  Readers readers;
   for (const std::size_t at : run_order(nodes)) {
     const PreparedNode& node = nodes[at];
     std::vector<std::string> external;
@@ -170,20 +209,16 @@ bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const captur
         continue;
       }
       const std::string from = output_key(nodes, *source);
-      consumed.insert(from);
+      bool& others = readers[from];
+      others = others || !source->feedback || source->node != node.record->name;
       add_edge(source->feedback ? spec.pipeline.feedback_flow : spec.pipeline.data_flow, from,
                node.record->name + "/" + node.input_names[i]);
     }
     if (!external.empty()) spec.pipeline.inputs.push_back({node.record->name, std::move(external)});
     spec.models.push_back(model_of(node));
   }
-  for (const bundle::Model& model : spec.models) {
-    std::vector<std::string> published;
-    for (const bundle::Port& output : model.outputs) {
-      if (!consumed.contains(model.name + "/" + output.name)) published.push_back(output.name);
-    }
-    if (!published.empty()) spec.pipeline.outputs.push_back({model.name, std::move(published)});
-  }
+  list_outputs(nodes, readers, spec);
+  mark_states(nodes, spec);
   if (!spec.pipeline.feedback_flow.empty()) {
     spec.pipeline.initial_values = session.name() + "_initial_values.safetensors";
   }
@@ -205,6 +240,21 @@ Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& n
     }
   }
   return bundle::safetensors_bytes(entries);
+}
+
+void log_unlisted_outputs(const bundle::BundleSpec& spec, Logger& log) {
+  for (const bundle::PortIndex at : bundle::resolve_wiring(spec).wiring.outputs) {
+    const bundle::Model& model = spec.models[at.node];
+    const std::string& name = model.outputs[at.port].name;
+    const bool listed = std::any_of(spec.pipeline.outputs.begin(), spec.pipeline.outputs.end(), [&](const auto& row) {
+      return row.first == model.name && std::find(row.second.begin(), row.second.end(), name) != row.second.end();
+    });
+    if (listed) continue;
+    log.info(
+        fmt::format("output '{}' of node '{}' is only fed back to other nodes, so pipeline.outputs does not list it; "
+                    "run_policy and Pipeline::output give it all the same",
+                    name, model.name));
+  }
 }
 
 void log_statistics(const bundle::BundleSpec& spec, Logger& log) {

@@ -23,6 +23,9 @@ std::vector<std::size_t> run_order(const std::vector<PreparedNode>& nodes);
 /// The bytes of the initial-values file: what the first pass saw at every feedback input.
 Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& nodes);
 
+/// Says which outputs who runs the bundle gets although pipeline.outputs does not list them.
+void log_unlisted_outputs(const bundle::BundleSpec& spec, Logger& log);
+
 void log_statistics(const bundle::BundleSpec& spec, Logger& log);
 
 }  // namespace leapp::exporter

@@ -79,6 +79,13 @@ void run_bundle(const fs::path& folder) {
     ASSERT_EQ(pipeline.value().step(), StepResult::kOk) << pipeline.value().error().message();
     for (const std::string& output : pipeline.value().outputs()) {
       const bundle::StoredTensor* value = recorded.find(step + "/out/" + output);
+      // The peer does not give what is only fed back.
+      const auto& listed = pipeline.value().spec().pipeline.outputs;
+      const bool given = std::any_of(listed.begin(), listed.end(), [&](const auto& row) {
+        return std::any_of(row.second.begin(), row.second.end(),
+                           [&](const std::string& port) { return row.first + "/" + port == output; });
+      });
+      if (!given) continue;
       ASSERT_NE(value, nullptr) << output;
       expect_equal(pipeline.value().output(output).value(), *value, name + " " + output + ", step " + step);
     }

@@ -52,7 +52,7 @@ LAYERS: dict[str, Layer] = {
     "exporter": Layer(
         (
             *("base", "graph", "bundle", "torch_types", "capture", "capture.h"),
-            *("emit", "emit/torchscript", "emit/onnx", "draw", "engine", "engine/ort", "runtime"),
+            *("emit", "emit/torchscript", "emit/onnx", "onnx_proto", "draw", "engine", "engine/ort", "runtime"),
         ),
         ("fmt", "json", "torch"),
     ),

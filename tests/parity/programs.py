@@ -24,11 +24,11 @@ START: dict[str, dict[str, Any]] = {
 def program(function: Callable[[], Any]) -> Callable[[], Any]:
     """Registers a program; start and compile stand around it."""
 
-    def run() -> None:
+    def run() -> Any:
         leapp.start(function.__name__, **START.get(function.__name__, {}))
         options = function() or {}
         leapp.stop()
-        leapp.compile_graph(**{"visualize": False, "strict": False, **options})
+        return leapp.compile_graph(**{"visualize": False, "strict": False, **options})
 
     PROGRAMS[function.__name__] = run
     return function

@@ -42,7 +42,7 @@ def _all(prefix: str, names: str, status: Status = "same", note: str = "") -> li
 SURFACE: list[Name] = [
     # the lifecycle
     Name("leapp.start", "more", parameters={"leaks": "new: what to do about state and edges that were not announced"}),
-    Name("leapp.stop", "differs", "a node that is still open is dropped with a log line; there that raises"),
+    Name("leapp.stop", "same", "a call that is not finished is dropped, here with a log line"),
     Name(
         "leapp.compile_graph",
         "more",
@@ -106,6 +106,7 @@ SURFACE: list[Name] = [
             "optimisation": "new",
             "onnxruntime_library": "new",
             "profile_prefix": "new",
+            "engine": "new: LEAPP's own engine or ONNX Runtime",
         },
     ),
     *_all(_MANAGER, "feedback_inputs inputs outputs nodes models pipeline system_info leapp_description model_path"),

@@ -148,7 +148,6 @@ ACTIVE: list[Row] = [
     ("live in another node", lambda: annotate.input_tensors("new", {"x": live()}), RuntimeError, ("'open'", "'new'")),
     ("node never opened", outputs(good, node="never"), RuntimeError, ("'never'", "input_tensors")),
     ("value of another node", lambda: annotate.output_tensors("open", {"y": second_open()}), RuntimeError, ("'second'",)),
-    ("depends on no input", outputs(lambda: {"y": torch.ones(3)}, export_with="jit"), ValueError, ("'y'", "'open'", "static_outputs")),
     ("no outputs", outputs(dict), ValueError, ("'open'", "output")),
     ("only values that are no tensors", outputs(lambda: {"y": 3}), ValueError, ("'open'", "output")),
     ("unknown backend", outputs(good, export_with="tensorflow"), ValueError, ("'open'", "tensorflow", "jit", "pt2")),

@@ -69,11 +69,15 @@ class Row:
 def output_of_a_plain_tensor() -> None:
     open_node()
     close_node(y=torch.zeros(3))
+    leapp.stop()
+    leapp.compile_graph()
 
 
 def output_of_a_constant_result() -> None:
     open_node()
     close_node(y=torch.zeros(3) + torch.ones(3))
+    leapp.stop()
+    leapp.compile_graph()
 
 
 def output_of_another_node() -> None:

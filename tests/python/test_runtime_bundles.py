@@ -238,7 +238,9 @@ def test_what_the_peer_answered(name: str) -> None:
         inputs = {key: recorded[f"{step}/in/{key}"] for key in bundle.manager.inputs}
         found = bundle.step_with(inputs)
         for key in bundle.manager.outputs:
-            harness.assert_same([recorded[f"{step}/out/{key}"]], [found[key]])
+            # It does not give what is only fed back; we do.
+            if f"{step}/out/{key}" in recorded:
+                harness.assert_same([recorded[f"{step}/out/{key}"]], [found[key]])
     STEPPED.append(bundle)
 
 

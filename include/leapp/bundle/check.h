@@ -32,7 +32,7 @@ struct Edge {
 struct Wiring {
   std::vector<Edge> edges;
   std::vector<PortIndex> inputs;   ///< what the caller gives
-  std::vector<PortIndex> outputs;  ///< what the caller gets
+  std::vector<PortIndex> outputs;  ///< what the caller gets: those listed, then others that are no state (see below)
   std::vector<std::size_t> order;  ///< nodes, producers first; among those that could run, the file's first
 };
 
@@ -41,8 +41,16 @@ struct WiringReport {
   std::vector<Status> problems;  ///< each names its place in the file
 };
 
-/// Looks up every name of the pipeline. Problems are: a node or port that does not exist, an edge between different
-/// dtypes or shapes, an input with no or several sources, an output that goes nowhere, a cycle in data_flow.
+/// An output that only the next step reads may be one that the program announced (an action that is fed back to another
+/// node) or the next value of state. Unless it says so itself (a key `leapp_state: true` or `false`), one that feeds an
+/// input of its own node with the same name is state; "X_out" and "X_in" are the same name. REQUIRES: `output` is one
+/// of `spec`
+LEAPP_API bool is_state_output(const BundleSpec& spec, PortIndex output);
+
+/// Looks up every name of the pipeline. The caller gets the outputs that pipeline.outputs lists, and every other that
+/// no node reads in the same step and that is no state. Problems are: a node or port that does not exist, an edge
+/// between different dtypes or shapes, an input with no or several sources, an output that goes nowhere, a cycle in
+/// data_flow.
 LEAPP_API WiringReport resolve_wiring(const BundleSpec& spec);
 
 /// The wiring, or all its problems in one Status.

@@ -51,6 +51,9 @@ struct TemporalAxis {
   bool operator==(const TemporalAxis&) const = default;
 };
 
+/// A key of an output that says whether it is the next value of state alone, where its edges would mislead (check.h).
+inline constexpr const char* kStateKey = "leapp_state";
+
 struct Port {
   std::string name;
   DType dtype = DType::kFloat32;

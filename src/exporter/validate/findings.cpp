@@ -150,15 +150,19 @@ void add_causes(std::vector<Finding> causes, const NodeCheck& node, std::vector<
 }
 
 void join_node(NodeCheck& node, const std::vector<Suspect>& suspects, std::vector<Finding>& findings) {
-  std::vector<Finding> certain = of(suspects, node.node, Weight::kFails);
+  std::vector<Finding> certain = of(suspects, node.node, Weight::kDiffers);
   std::vector<Finding> likely = of(suspects, node.node, Weight::kExplains);
   // An operator that computes something else is a cause of its own; so is a program that is not the same twice.
   const bool own = node.bisection && node.bisection->outcome == Outcome::kFirst;
   const bool unexplained =
       !node.problems.empty() &&
       (own || node.problems[0].kind == "nan" || node.problems[0].kind == "count" || node.problems[0].kind == "type");
-  if (node.backend.empty()) {
-    for (Finding& finding : certain) finding.fails = false;
+  // What differs from call to call fails a node when the numbers do, of which there are some of every such call.
+  const bool agrees = node.samples > 0 && node.problems.empty() && node.random_outputs.empty();
+  for (Finding& finding : certain) {
+    if (node.backend.empty() || agrees) finding.fails = false;
+    if (agrees)
+      finding.details.emplace_back("every sample agrees: it makes no difference to the outputs that were seen");
   }
   if (node.status == "errored") findings.push_back(errored_finding(node));
   if (unexplained) {

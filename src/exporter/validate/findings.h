@@ -12,7 +12,7 @@ namespace leapp::exporter {
 
 /// What capture saw, by how well it would explain a difference.
 enum class Weight {
-  kFails,     ///< was not the same in every call: fails its node whatever the samples say
+  kDiffers,   ///< was not the same in every call: fails its node when its samples differ, or cannot tell
   kExplains,  ///< worth knowing, and a likely cause when the node's samples differ
   kSuspect,   ///< harmless in most programs: only said when nothing better explains a difference
   kNote,      ///< worth knowing, but no cause

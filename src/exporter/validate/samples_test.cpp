@@ -148,7 +148,9 @@ class ValidateOnnx : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  void add(const at::Tensor& x, double offset) { record_.samples.push_back({{x}, {x.mul(2).add(offset)}}); }
+  void add(const at::Tensor& x, double offset) {
+    record_.samples.push_back({record_.samples.size(), {x}, {x.mul(2).add(offset)}});
+  }
 
   NodeCheck validate(const fs::path& file = fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx") {
     return check_samples({&node_, &model_, file}, {}, *log_);

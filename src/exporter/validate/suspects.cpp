@@ -50,7 +50,7 @@ class NodeSuspects {
   Finding& add(Weight weight, const char* kind, LocationId where, std::string what) {
     Finding finding;
     finding.kind = kind;
-    finding.fails = weight == Weight::kFails;
+    finding.fails = weight == Weight::kDiffers;
     finding.node = record_.name;
     finding.what = std::move(what);
     locate(finding, capture::location(where));
@@ -81,7 +81,7 @@ class NodeSuspects {
     const std::string what = without_advice(divergence.text);
     switch (divergence.kind) {
       case Divergence::Kind::kBranch: {
-        Finding& finding = add(Weight::kFails, "branch", divergence.location, what);
+        Finding& finding = add(Weight::kDiffers, "branch", divergence.location, what);
         const graph::SourceLocation other = capture::location(divergence.other);
         if (!other.file.empty()) {
           finding.details.push_back(fmt::format("call {}: {}:{}    {}", divergence.call, other.file, other.line,
@@ -92,13 +92,13 @@ class NodeSuspects {
         return;
       }
       case Divergence::Kind::kNumber: {
-        Finding& finding = add(Weight::kFails, "baked_number", divergence.location, what);
+        Finding& finding = add(Weight::kDiffers, "baked_number", divergence.location, what);
         finding.remedy = "make the number a tensor and announce it";
         finding.snippet = number_snippet(record_.name, name_in(finding.code, "", inputs_), finding.code);
         return;
       }
       case Divergence::Kind::kConstant: {
-        Finding& finding = add(Weight::kFails, "missed_input", divergence.location, what);
+        Finding& finding = add(Weight::kDiffers, "missed_input", divergence.location, what);
         const ProgramName name = name_in(finding.code, divergence.name, inputs_);
         finding.remedy = "announce the tensor before the node reads it";
         finding.snippet = input_snippet(record_.name, name, finding.code);
@@ -107,7 +107,7 @@ class NodeSuspects {
       case Divergence::Kind::kValue:
         break;
     }
-    Finding& finding = add(Weight::kFails, "changed", divergence.location, what);
+    Finding& finding = add(Weight::kDiffers, "changed", divergence.location, what);
     finding.remedy = "a node has to compute the same thing in every call; what differs has to be an input or state";
   }
 

@@ -186,7 +186,7 @@ TEST(Console, TheTable) {
 
 TEST(Findings, NumbersJoinTheirCause) {
   Validation validation = failing();
-  Suspect branch{Weight::kFails, {.kind = "branch", .fails = true, .node = "policy", .what = "another operator"}};
+  Suspect branch{Weight::kDiffers, {.kind = "branch", .fails = true, .node = "policy", .what = "another operator"}};
   Suspect glue{Weight::kNote, {.kind = "glue", .node = "pre", .what = "stands between"}};
   const std::vector<Finding> findings = join_findings(validation, {glue, branch});
   ASSERT_EQ(findings.size(), 2U);
@@ -194,6 +194,16 @@ TEST(Findings, NumbersJoinTheirCause) {
   EXPECT_EQ(findings[0].details,
             (std::vector<std::string>{"it shows in sample 2 of 6", "policy/y, sample 2: float32[4]: all the numbers"}));
   EXPECT_FALSE(findings[1].fails);
+}
+
+TEST(Findings, ACallThatDiffersFailsNoNodeWhoseSamplesAgree) {
+  Validation validation;
+  validation.nodes = {check("policy", "passed")};
+  const Suspect number{Weight::kDiffers, {.kind = "baked_number", .fails = true, .node = "policy", .what = "another"}};
+  const std::vector<Finding> findings = join_findings(validation, {number});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_FALSE(findings[0].fails);
+  EXPECT_EQ(validation.nodes[0].status, "passed");
 }
 
 TEST(Findings, AnOperatorThatDiffersIsACauseOfItsOwn) {

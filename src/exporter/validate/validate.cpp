@@ -154,7 +154,8 @@ class Validator {
       const PreparedNode& node = named(*request_.nodes, model.name);
       RecordedNode recorded{
           .name = model.name, .passes = request_.session->passes_of(model.name), .random_outputs = node.random_outputs};
-      for (std::size_t i = 0; i < node.record->samples.size(); ++i) {
+      // Later ones, that are kept because something differed in them, follow no pass that is known.
+      for (std::size_t i = 0; i < node.record->samples.size() && node.record->samples[i].call == i; ++i) {
         recorded.inputs.push_back(recorded_inputs(node, i));
         recorded.outputs.push_back(recorded_outputs(node, i));
       }

@@ -137,7 +137,10 @@ class BundleRun {
   BundleRun(const BundleReplay& replay, runtime::Pipeline pipeline, PipelineCheck& check)
       : replay_(replay), recording_(replay), pipeline_(std::move(pipeline)), check_(check) {
     for (const std::string& output : pipeline_.outputs()) add(output, "");
-    for (const auto& [from, targets] : replay.spec->pipeline.feedback_flow) add(from, targets[0]);
+    for (const auto& [from, targets] : replay.spec->pipeline.feedback_flow) {
+      const auto& outputs = pipeline_.outputs();
+      if (std::find(outputs.begin(), outputs.end(), from) == outputs.end()) add(from, targets[0]);
+    }
   }
 
   void run() {
