@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx_models
 import pytest
 import rewrite_sweep
+import torch
 from rewrite_sweep import LEVELS, SHAPES, Finding, batches, compare, pairs, run_valid, session, walks
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +43,52 @@ def test_models_that_rewrites_break_are_right_without_these(name: str, level: st
     feeds = {one.name: negative(one.name, one.shape, one.type) for one in plain.get_inputs()}
     found = session(data, level, left_out()).run(None, feeds)
     assert rewrite_sweep.difference(plain.run(None, feeds), found) == ""
+
+
+NORM = torch.nn.BatchNorm1d(4).eval()
+with torch.no_grad():
+    NORM.running_mean.copy_(torch.arange(4.0))  # type: ignore[union-attr]
+    NORM.weight.copy_(torch.arange(1.0, 5.0))
+
+# Programs whose obvious form in ONNX a rewrite breaks: our files are right in any program that runs them.
+PROGRAMS: dict[str, tuple[Callable[..., object], list[torch.Tensor]]] = {
+    "transposed_matrix_times_vector": (lambda m, v: m.T @ v, [torch.randn(4, 4), torch.randn(4)]),
+    "transposed_batch_times_vector": (lambda m, v: m.transpose(-1, -2) @ v, [torch.randn(2, 4, 4), torch.randn(4)]),
+    "scaled_transposed_matrix_times_vector": (lambda m, v: (m.T * 0.5) @ v, [torch.randn(4, 4), torch.randn(4)]),
+    "transposed_product_normalised": (
+        lambda x, w: NORM((x @ w).transpose(1, 2)),
+        [torch.randn(2, 4, 4), torch.randn(4, 4)],
+    ),
+    "padded_maximum": (
+        lambda x: torch.nn.functional.max_pool2d(torch.nn.functional.pad(x, (1, 1, 1, 1)), 2),
+        [-1 - torch.rand(1, 1, 4, 4)],
+    ),
+    "padded_average": (
+        lambda x: torch.nn.functional.avg_pool2d(torch.nn.functional.pad(x, (1, 1, 1, 1)), 2, ceil_mode=True),
+        [torch.randn(1, 1, 5, 5)],
+    ),
+    "one_divided_times_other": (
+        lambda y, z: torch.div(1, y, rounding_mode="trunc") * z,
+        [torch.tensor([1, 2, -1, 3]), torch.tensor([5, 7, 9, 11])],
+    ),
+    "reciprocal_times_other": (lambda y, z: (1.0 / y) * z, [torch.rand(3) + 1, torch.randn(2, 3)]),
+    "transposed_output_that_a_layer_reads": (
+        lambda x, w: (x.T, torch.addmm(torch.ones(3), x.T, w.T)),
+        [torch.randn(4, 2), torch.randn(3, 4)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("opset", [13, 18, 23])
+def test_what_we_write_is_right_with_every_rewrite(name: str, opset: int, tmp_path: Path) -> None:
+    program, inputs = PROGRAMS[name]
+    exported = onnx_models.export(program, inputs, tmp_path, opset_version=opset)
+    for level in LEVELS:
+        plain = session(exported.bytes, level)
+        feeds = {port.name: inputs[i].numpy() for port, i in zip(plain.get_inputs(), exported.inputs, strict=True)}
+        for found, expected in zip(plain.run(None, feeds), exported.eager, strict=True):
+            torch.testing.assert_close(torch.from_numpy(found), expected, msg=lambda text: f"{level}: {text}")  # noqa: B023
 
 
 def find(opset: int, dtype: str, most: int, whole: bool) -> list[Finding]:

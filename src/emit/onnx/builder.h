@@ -103,6 +103,12 @@ class OpBuilder {
   /// The constant behind `value`, or nullptr.
   [[nodiscard]] const graph::Constant* constant_of(const Tensor& value) const { return model_.constant(value); }
 
+  /// The first value behind `value`, itself included, that no operator of `through` made: what a rewrite finds that
+  /// drops these or looks past them.
+  [[nodiscard]] Tensor behind(const Tensor& value, std::initializer_list<std::string_view> through) const;
+  /// The ONNX operator that made `value`; empty for an input and a constant.
+  [[nodiscard]] std::string_view producer(const Tensor& value) const { return model_.producer(value); }
+
   // ---- results ----
 
   /// Of a complex result: of its parts.
@@ -188,6 +194,8 @@ class OpBuilder {
   void split_constant(const graph::Value* value);
   bool has_type_of(std::size_t index, const Tensor& value);
   Tensor placeholder(TensorType type);
+  bool is_one(const Tensor& value) const;
+  Tensor one_over(const Tensor& one, const Tensor& y);
   [[nodiscard]] std::string where_from() const;
 
   ModelBuilder& model_;

@@ -107,7 +107,28 @@ Tensor OpBuilder::binary(std::string op, const Tensor& x, const Tensor& y, Attri
     fault(fmt::format("{} of {} and {}", op, dtype_name(x.dtype), dtype_name(y.dtype)));
     return placeholder(x.type());
   }
+  if (op == "Div" && is_one(x)) return one_over(x, y);
   return add(std::move(op), {x, y}, {x.dtype, broadcast_shapes(x.shape, y.shape)}, std::move(attributes));
+}
+
+Tensor OpBuilder::behind(const Tensor& value, std::initializer_list<std::string_view> through) const {
+  Tensor at = value;
+  while (std::find(through.begin(), through.end(), model_.producer(at)) != through.end()) at = model_.produced_from(at);
+  return at;
+}
+
+bool OpBuilder::is_one(const Tensor& value) const {
+  if (value.elements() != 1) return false;
+  const auto known = known_values(value);
+  return known && to_double(known->front()) == 1;
+}
+
+// ONNX Runtime makes z / y of 1 / y * z, also of integers, and forgets the dimensions that only the 1 has.
+Tensor OpBuilder::one_over(const Tensor& one, const Tensor& y) {
+  const Shape shape = broadcast_shapes(one.shape, y.shape);
+  const Tensor number = constant(std::int64_t{1}, one.dtype);
+  if (is_floating(one.dtype)) return reshape(add("Div", {number, y}, y.type()), shape);
+  return reshape(where(compare("Equal", unary("Abs", y), number), y, constant(std::int64_t{0}, y.dtype)), shape);
 }
 
 Tensor OpBuilder::compare(std::string op, const Tensor& x, const Tensor& y) {
@@ -137,6 +158,8 @@ Tensor OpBuilder::clip(const Tensor& x, const Tensor& low, const Tensor& high) {
 Tensor OpBuilder::matmul(const Tensor& x, const Tensor& y) {
   Shape shape;
   if (x.rank() == 1 && y.rank() == 1) return add("MatMul", {x, y}, {x.dtype, {}});
+  // Before a vector ONNX Runtime drops the Transpose of a matrix.
+  if (y.rank() == 1 && constant_of(x) == nullptr) return squeeze(matmul(x, unsqueeze(y, {1})), {-1});
   const Shape batch_x(x.shape.begin(), x.shape.end() - std::min<std::int64_t>(2, x.rank()));
   const Shape batch_y(y.shape.begin(), y.shape.end() - std::min<std::int64_t>(2, y.rank()));
   shape = broadcast_shapes(batch_x, batch_y);

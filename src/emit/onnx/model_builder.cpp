@@ -3,6 +3,8 @@
 #include "emit/onnx/model_builder.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/hash.h"
@@ -48,6 +50,8 @@ std::vector<Tensor> ModelBuilder::add_node(NodeSpec spec) {
   for (const graph::TensorType& type : spec.results) {
     results.push_back(new_value(Kind::kResult, "", type));
     record.outputs.push_back(results.back().id);
+    values_.back().op = spec.op;
+    if (!spec.inputs.empty()) values_.back().from = spec.inputs.front();
   }
   record.spec = std::move(spec);
   nodes_.push_back(std::move(record));
@@ -88,10 +92,27 @@ std::vector<Tensor> ModelBuilder::add_loop(const LoopSpec& spec, const LoopBody&
   return results;
 }
 
+bool ModelBuilder::is_read(const Tensor& value) const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const NodeRecord& node) {
+    return std::any_of(node.spec.inputs.begin(), node.spec.inputs.end(),
+                       [&](const Tensor& input) { return input.id == value.id; });
+  });
+}
+
+Tensor ModelBuilder::shape_of(const Tensor& value) {
+  const std::size_t size = value.shape.size() * sizeof(std::int64_t);
+  const std::shared_ptr<void> copy(std::malloc(size), &std::free);
+  std::memcpy(copy.get(), value.shape.data(), size);
+  return add_constant({{DType::kInt64, {value.rank()}}, copy}, "");
+}
+
 void ModelBuilder::add_output(std::string name, const Tensor& value, const std::string& doc_string) {
   taken_.insert(name);
   Tensor output = value;
-  if (values_[index_of(value.id)].kind != Kind::kResult || !values_[index_of(value.id)].name.empty()) {
+  if (producer(value) == "Transpose" && is_read(value)) {
+    // Joining it to a Gemm that reads it too, ONNX Runtime drops the Transpose and with it the output.
+    output = add_node({"Reshape", {value, shape_of(value)}, {}, {value.type()}, doc_string})[0];
+  } else if (values_[index_of(value.id)].kind != Kind::kResult || !values_[index_of(value.id)].name.empty()) {
     output = add_node({"Identity", {value}, {}, {value.type()}, doc_string})[0];
   }
   values_[index_of(output.id)].name = std::move(name);
@@ -101,6 +122,14 @@ void ModelBuilder::add_output(std::string name, const Tensor& value, const std::
 const graph::Constant* ModelBuilder::constant(const Tensor& value) const {
   if (!value.present() || values_[index_of(value.id)].kind != Kind::kConstant) return nullptr;
   return &constants_[values_[index_of(value.id)].constant];
+}
+
+std::string_view ModelBuilder::producer(const Tensor& value) const {
+  return value.present() ? std::string_view(values_[index_of(value.id)].op) : "";
+}
+
+Tensor ModelBuilder::produced_from(const Tensor& value) const {
+  return value.present() ? values_[index_of(value.id)].from : Tensor{};
 }
 
 void ModelBuilder::mark_used(std::vector<NodeRecord>& nodes) {

@@ -64,6 +64,12 @@ class ModelBuilder {
   /// The constant behind `value`, or nullptr. Valid until the next call that is not const.
   [[nodiscard]] const graph::Constant* constant(const Tensor& value) const;
 
+  /// The operator that `value` is a result of; empty for an input and a constant. Valid until the next call that is not
+  /// const.
+  [[nodiscard]] std::string_view producer(const Tensor& value) const;
+  /// The first input of that operator. Not present() when there is none.
+  [[nodiscard]] Tensor produced_from(const Tensor& value) const;
+
   /// The graph without what no output needs.
   [[nodiscard]] onnx::Graph finish(std::string name);
 
@@ -79,6 +85,8 @@ class ModelBuilder {
     graph::TensorType type;
     std::size_t constant = 0;
     bool used = false;
+    std::string op = "";  // that made it
+    Tensor from = {};     // its first input
   };
   struct BodyRecord;
   struct NodeRecord {
@@ -94,6 +102,8 @@ class ModelBuilder {
   };
   using NodeNumbers = std::unordered_map<std::string, std::int64_t>;
 
+  [[nodiscard]] bool is_read(const Tensor& value) const;
+  Tensor shape_of(const Tensor& value);
   Tensor new_value(Kind kind, std::string name, graph::TensorType type);
   std::int32_t body_output(const Tensor& value, std::int32_t first, const std::vector<std::int32_t>& others);
   void mark_used(std::vector<NodeRecord>& nodes);

@@ -185,10 +185,16 @@ BatchNormArguments batch_norm_arguments(OpBuilder& b) {
           b.number("eps")};
 }
 
+/// ONNX Runtime moves a BatchNormalization into the MatMul before it, also past what moved the channels.
+bool is_moved_product(const OpBuilder& b, const Tensor& x) {
+  if (b.producer(x) == "MatMul") return false;
+  return b.producer(b.behind(x, {"Transpose", "Reshape", "Identity", "Expand", "Slice", "Cast"})) == "MatMul";
+}
+
 /// With the statistics given.
 Tensor batch_norm_given(OpBuilder& b, const BatchNormArguments& a) {
   const TensorType type{a.x.dtype, {a.x.size(1)}};
-  if (a.x.dtype == DType::kFloat32) {
+  if (a.x.dtype == DType::kFloat32 && !is_moved_product(b, a.x)) {
     const Tensor weight = or_full(b, a.weight, 1.0, type);
     const Tensor bias = or_full(b, a.bias, 0.0, type);
     return b.add("BatchNormalization", {a.x, weight, bias, a.mean, a.variance}, a.x.type(),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "emit/onnx/op_table.h"
@@ -16,7 +17,8 @@ namespace {
 struct Pool {
   Tensor x;
   std::vector<WindowSpec> specs;
-  Shape shape;  // of the result, with batch and channel
+  Shape shape;              // of the result, with batch and channel
+  bool says_valid = false;  // it has no padding, and has to say so
 };
 
 std::int64_t at(const Ints& list, std::int64_t index) { return list[static_cast<std::size_t>(index)]; }
@@ -81,9 +83,29 @@ Attributes pool_attributes(const Pool& pool, bool dilated) {
     dilations.push_back(spec.dilation);
   }
   for (const WindowSpec& spec : pool.specs) pads.push_back(padding_after(spec));
-  Attributes attributes = {{"kernel_shape", kernel}, {"pads", pads}, {"strides", strides}};
+  Attributes attributes = {{"kernel_shape", kernel}, {"strides", strides}};
+  attributes.push_back(pool.says_valid ? onnx::Attribute{"auto_pad", std::string("VALID")}
+                                       : onnx::Attribute{"pads", pads});
   if (dilated) attributes.push_back({"dilations", dilations});
   return attributes;
+}
+
+/// ONNX Runtime moves a Pad with zeros into the pool behind it, as if a maximum did not see them, and as if there were
+/// no limit to a pool's padding. It leaves pools that have no padding of their own and say so.
+Pool apart_from_pad(OpBuilder& b, const Pool& pool, double fill) {
+  if (b.producer(b.behind(pool.x, {"Identity", "Expand", "Slice", "Cast"})) != "Pad") return pool;
+  Pool apart = pool;
+  Ints before = {0, 0};
+  Ints after = {0, 0};
+  for (WindowSpec& spec : apart.specs) {
+    before.push_back(spec.padding);
+    after.push_back(padding_after(spec));
+    spec.size += before.back() + after.back();
+    spec.padding = 0;
+  }
+  apart.x = b.pad(pool.x, before, after, "constant", fill);
+  apart.says_valid = true;
+  return apart;
 }
 
 /// Kernels refuse padding as wide as the window.
@@ -106,10 +128,12 @@ void bind_shaped(OpBuilder& b, std::size_t index, const Tensor& value) {
 // ---- the largest ----
 
 MaxResult max_pool_node(OpBuilder& b, const Pool& pool, bool indices) {
-  std::vector<TensorType> types = {{pool.x.dtype, pool.shape}};
-  if (indices) types.push_back({DType::kInt64, pool.shape});
+  if (!indices) {
+    const Pool apart = apart_from_pad(b, pool, -std::numeric_limits<double>::infinity());
+    return {b.add("MaxPool", {apart.x}, {pool.x.dtype, pool.shape}, pool_attributes(apart, true)), {}};
+  }
+  const std::vector<TensorType> types = {{pool.x.dtype, pool.shape}, {DType::kInt64, pool.shape}};
   const Tensors made = b.add_many("MaxPool", {pool.x}, types, pool_attributes(pool, true));
-  if (!indices) return {made[0], {}};
   // ONNX counts through the whole tensor, torch through one channel.
   std::int64_t plane = 1;
   for (const WindowSpec& spec : pool.specs) plane *= spec.size;
@@ -161,9 +185,12 @@ Tensor per_output(OpBuilder& b, const Pool& pool, const std::vector<double>& num
 }
 
 Tensor plain_average(OpBuilder& b, const Pool& pool, bool include_padding) {
-  Attributes attributes = pool_attributes(pool, false);
+  const bool padded = std::any_of(pool.specs.begin(), pool.specs.end(),
+                                  [](const WindowSpec& spec) { return spec.padding != 0 || padding_after(spec) != 0; });
+  const Pool apart = include_padding || !padded ? apart_from_pad(b, pool, 0) : pool;
+  Attributes attributes = pool_attributes(apart, false);
   if (include_padding) attributes.push_back({"count_include_pad", std::int64_t{1}});
-  return b.add("AveragePool", {pool.x}, {pool.x.dtype, pool.shape}, std::move(attributes));
+  return b.add("AveragePool", {apart.x}, {pool.x.dtype, pool.shape}, std::move(attributes));
 }
 
 /// The kernel's mean over the whole window, put right where torch divides by something else.
