@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bundles import Bundle, differing_parts
+from parity_bundles import Bundle, differing_parts
 from run_programs import FILES, SEED_PROGRAMS, SEEDS
 
 HERE = Path(__file__).resolve().parent

@@ -43,13 +43,14 @@ OPERATORS: dict[str, str] = {
     "new_empty": UNINITIALISED,
     "new_empty_strided": UNINITIALISED,
     "nonzero": DATA_SHAPE,
+    "repeat_interleave": DATA_SHAPE,
+    "tensor_split": DATA_SHAPE,
     "to_sparse": NOT_DENSE,
     "unique": DATA_SHAPE,
     "unique_consecutive": DATA_SHAPE,
 }
 
 SIGNS = "vectors may have either sign: exports where that cannot be seen (`U @ Vh`, `V @ D @ V.T`, values alone)"
-COUNTS = "with counts that are known only when it runs"
 
 # What ONNX cannot say, or we do not.
 ONNX_GAPS: dict[str, str] = {
@@ -58,10 +59,8 @@ ONNX_GAPS: dict[str, str] = {
     "linalg.eigvals": "of matrices that are not symmetric",
     "linalg.svd": SIGNS,
     "pca_lowrank": SIGNS,
-    "repeat_interleave": COUNTS,
     "svd": SIGNS,
     "svd_lowrank": SIGNS,
-    "tensor_split": COUNTS,
     "to_sparse": NOT_DENSE,
 }
 

@@ -275,7 +275,9 @@ def test_repeats_that_are_data_with_a_known_sum(tmp_path: Path) -> None:
     for repeats in ([3, 0, 3], [0, 6, 0], [2, 2, 2]):
         data = [torch.randn(3, 2), torch.tensor(repeats)]
         torch.testing.assert_close(exported(*data)[0], fn(*data), rtol=0, atol=0)
-    with pytest.raises(NotImplementedError, match=r"repeat_interleave.* at .*test_onnx_special.py:\d+: .*output_size"):
+    with pytest.raises(
+        ValueError, match=r"depends on data \(through aten::repeat_interleave at .*test_onnx_special.py:\d+"
+    ):
         export(lambda x, r: torch.repeat_interleave(x, r, dim=0), [x, torch.tensor([1, 2, 3])], tmp_path)
 
 

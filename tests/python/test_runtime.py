@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -494,3 +495,14 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(block, names)
     assert names["action"].tolist() == [[1.0] * 12]
     assert names["manager"]({"policy/obs": torch.zeros(1, 48)})["policy/action"].tolist() == [[2.0] * 12]
+
+
+def test_a_manager_that_is_alive_when_python_ends_leaves_no_message(tmp_path: Path) -> None:
+    leapp.start("g", save_path=str(tmp_path))
+    x = annotate.input_tensors("n", {"x": torch.ones(3)})
+    annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
+    leapp.stop()
+    leapp.compile_graph()
+    program = f"import leapp, sys; sys.kept = leapp.InferenceManager({str(tmp_path / 'g' / 'g.yaml')!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

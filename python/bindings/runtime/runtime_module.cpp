@@ -81,6 +81,8 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
 
 NB_MODULE(_runtime, module) {
   using leapp::python::Manager;
+  // A manager that is alive when Python ends is nothing to tell a user about.
+  nb::set_leak_warnings(false);
   nb::class_<Manager>(module, "Manager")
       .def(
           "__init__",
