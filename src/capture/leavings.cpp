@@ -189,9 +189,10 @@ void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes
     }
   }
   if (!once.empty()) {
-    log.info(fmt::format("captured once: {}: state and branches that only a second call shows cannot be seen; run two "
-                         "passes to have them checked",
-                         once));
+    log.info(
+        fmt::format("captured once: {}: state and branches that only a second call shows cannot be seen; run two "
+                    "passes to have them checked",
+                    once));
   }
 }
 

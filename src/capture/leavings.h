@@ -39,8 +39,8 @@ struct ChangedValues {
   std::string what;   ///< their names
 };
 
-/// Warns about changed values of nodes that were called once, as no second call could show whether they matter, and notes
-/// in the log which nodes these are.
+/// Warns about changed values of nodes that were called once, as no second call could show whether they matter, and
+/// notes in the log which nodes these are.
 void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
                            const std::vector<ChangedValues>& changes, Logger& log);
 
