@@ -116,7 +116,6 @@ def divides_by_zero(finding: Finding) -> bool:
     return any(word in finding.text for word in ("inf", "nan"))
 
 
-@pytest.mark.long
 def test_a_sample_of_operator_pairs_is_not_broken_by_rewrites() -> None:
     assert lines(find(18, "float32", 1, whole=False)) == ""
 

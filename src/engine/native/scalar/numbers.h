@@ -4,12 +4,12 @@
 // Element types as C++ types, and what one becomes as another.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
+#include "engine/native/kernels/storage.h"
 #include "leapp/base/dtype.h"
 
 namespace leapp::native {
@@ -22,46 +22,12 @@ struct BFloat {
 };
 
 /// Whatever the flushing of denormals is set to.
-[[nodiscard]] inline float widen(Half half) noexcept {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000U) << 16U;
-  const std::uint32_t exponent = (half.bits >> 10U) & 0x1FU;
-  std::uint32_t mantissa = half.bits & 0x3FFU;
-  if (exponent == 0x1FU) return std::bit_cast<float>(sign | 0x7F800000U | (mantissa << 13U));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112U) << 23U) | (mantissa << 13U));
-  if (mantissa == 0) return std::bit_cast<float>(sign);
-  std::uint32_t shift = 0;
-  for (; (mantissa & 0x400U) == 0; mantissa <<= 1U) ++shift;
-  return std::bit_cast<float>(sign | ((113U - shift) << 23U) | ((mantissa & 0x3FFU) << 13U));
-}
-[[nodiscard]] inline float widen(BFloat number) noexcept {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(number.bits) << 16U);
-}
+[[nodiscard]] inline float widen(Half half) noexcept { return kernels::widen_float16(half.bits); }
+[[nodiscard]] inline float widen(BFloat number) noexcept { return kernels::widen_bfloat16(number.bits); }
 
 /// To the nearest, ties to even.
-[[nodiscard]] inline BFloat to_bfloat(float number) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return {static_cast<std::uint16_t>((bits >> 16U) | 0x40U)};
-  return {static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U)};
-}
-[[nodiscard]] inline Half to_half(float number) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  const std::uint32_t sign = (bits >> 16U) & 0x8000U;
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude > 0x7F800000U) return {static_cast<std::uint16_t>(sign | 0x7E00U)};
-  if (magnitude >= 0x477FF000U) return {static_cast<std::uint16_t>(sign | 0x7C00U)};  // from 65520 on
-  if (magnitude < 0x33000001U) return {static_cast<std::uint16_t>(sign)};             // up to 2^-25
-  std::uint32_t exponent = magnitude >> 23U;
-  std::uint32_t mantissa = (magnitude & 0x7FFFFFU) | 0x800000U;
-  std::uint32_t shift = 13;
-  if (exponent < 113U) shift += 113U - exponent;
-  const std::uint32_t half = 1U << (shift - 1U);
-  const std::uint32_t rest = mantissa & ((1U << shift) - 1U);
-  mantissa >>= shift;
-  if (rest > half || (rest == half && (mantissa & 1U) != 0)) ++mantissa;
-  // The hidden bit, or a carry into it, moves the exponent by itself.
-  const std::uint32_t base = exponent < 113U ? 0U : (exponent - 113U) << 10U;
-  return {static_cast<std::uint16_t>(sign | (base + mantissa))};
-}
+[[nodiscard]] inline BFloat to_bfloat(float number) noexcept { return {kernels::narrow_bfloat16(number)}; }
+[[nodiscard]] inline Half to_half(float number) noexcept { return {kernels::narrow_float16(number)}; }
 
 /// Floats to integers as x86 does it, but the same everywhere: what does not fit becomes the lowest number.
 template <typename To, typename From>
