@@ -20,10 +20,10 @@ below.
 
 ## What you have to change
 
-Nothing: `import leapp`, `from leapp import annotate`, the calls, their parameters and what they return are the same; so
-are the names of ports, the edges and the numbers of the exported models. {same} of the {programs} programs give the
-same bundle on both, and {differ} differ; of these {there} fail there and work here. The programs of its documentation
-run as they stand.
+Nothing in most programs: the calls, their parameters and what they return are the same, but for what the tables below
+name; so are the names of ports, the edges and the numbers of the exported models. {same} of the {programs} programs
+give the same bundle on both, and {differ} differ; of these {there} fail there and work here. The programs of its
+documentation run as they stand.
 
 Exporters and deployments of Isaac Lab's shape run unchanged: annotations through proxies when a term reads the robot,
 histories, recurrent actors, the last action, static gains, a session that ends when the next observation is already
