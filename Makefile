@@ -5,7 +5,7 @@
 
 SHELL := bash
 MAKEFLAGS += --no-print-directory
-PYTHON_TESTS ?= tests/cli tests/python tests/parity
+PYTHON_TESTS ?= tests/cli tests/python tests/parity tests/faults
 
 cxx_sources = $(shell find src include python/bindings examples bench tests -name '*.h' -o -name '*.cpp')
 python_sources = $(wildcard python examples bench tests)
