@@ -227,6 +227,7 @@ class Fuser {
       if (!chain || chain->registers > 200) continue;
       auto call = write_chain(*chain, block[at].node);
       if (!call) continue;
+      call->source = std::move(block[at].source);
       block[at] = std::move(*call);
       gone[writer->second] = true;
       return true;

@@ -73,6 +73,7 @@ void Lowering::bind(std::size_t i, ValueId id) {
 
 void Lowering::add(Call call) {
   call.node = node_text_;
+  if (node_ != nullptr) call.source = std::string(node_->doc_string);
   block_->push_back(std::move(call));
 }
 

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 /// From when to when memory is used, in calls; inner blocks are counted where they stand.
 struct Life {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -30,7 +28,8 @@ struct Life {
 
 class Planner {
  public:
-  explicit Planner(Plan& plan) : plan_(plan), lives_(plan.values.size()), shares_(plan.values.size(), kNoValue) {}
+  Planner(Plan& plan, Arenas arenas)
+      : plan_(plan), arenas_(arenas), lives_(plan.values.size()), shares_(plan.values.size(), kNoValue) {}
 
   Status run() {
     visit(plan_.calls);
@@ -44,6 +43,15 @@ class Planner {
   }
 
  private:
+  // Of one type, what is whole is aligned.
+  [[nodiscard]] std::size_t aligned(std::size_t bytes) const {
+    return arenas_ == Arenas::kByType ? bytes : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  [[nodiscard]] std::uint32_t arena_of(ValueId value) const {
+    return arenas_ == Arenas::kByType ? static_cast<std::uint32_t>(plan_.values[value].dtype) : 0;
+  }
+
   // The number of a call is the time at which it begins; what is inside comes after it.
   void visit(const Block& block) {
     for (const Call& call : block) {
@@ -105,6 +113,7 @@ class Planner {
       for (const Operand& operand : call.operands) {
         if (operand.access != Access::kRead) continue;
         const ValueId from = holder(plan_.root(operand.value).value);
+        if (arena_of(from) != arena_of(to.value)) continue;
         if (from == taken || from == to.value || !may_hold(call, from, plan_.values[to.value].bytes, now)) continue;
         shares_[to.value] = from;
         lives_[from].add(lives_[to.value].last);
@@ -159,14 +168,14 @@ class Planner {
     for (const ValueId value : order) {
       std::uint64_t at = 0;
       for (const ValueId other : placed) {
-        if (!lives_[value].overlaps(lives_[other])) continue;
+        if (arena_of(value) != arena_of(other) || !lives_[value].overlaps(lives_[other])) continue;
         const std::uint64_t begin = plan_.values[other].place.offset;
         if (at + aligned(plan_.values[value].bytes) <= begin) break;
         at = std::max(at, begin + aligned(plan_.values[other].bytes));
       }
       const std::size_t bytes = plan_.values[value].bytes;
       if (bytes > kLargestMemory || at + bytes > kLargestMemory) return too_large();
-      plan_.values[value].place = {Space::kArena, 0, at};
+      plan_.values[value].place = {Space::kArena, arena_of(value), at};
       plan_.arena_bytes = std::max<std::size_t>(plan_.arena_bytes, at + aligned(bytes));
       placed.insert(std::upper_bound(placed.begin(), placed.end(), value,
                                      [&](ValueId a, ValueId b) {
@@ -188,6 +197,7 @@ class Planner {
   }
 
   Plan& plan_;
+  Arenas arenas_;
   std::vector<Life> lives_;
   std::vector<Life> blocks_;     ///< inner ones first
   std::vector<ValueId> shares_;  ///< the value whose memory a result takes over
@@ -196,6 +206,6 @@ class Planner {
 
 }  // namespace
 
-Status plan_memory(Plan& plan) { return Planner(plan).run(); }
+Status plan_memory(Plan& plan, Arenas arenas) { return Planner(plan, arenas).run(); }
 
 }  // namespace leapp::native

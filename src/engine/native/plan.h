@@ -92,6 +92,7 @@ struct Call {
   std::vector<Block> blocks;
   std::vector<std::uint16_t> block_fields;  ///< where in the arguments the pointers to the bound blocks are
   std::string node;                         ///< of the model: "Gemm policy/linear_1", for messages
+  std::string source;                       ///< what the model says of where that comes from: the user's line
 
   template <typename Args>
   [[nodiscard]] Args& as() {

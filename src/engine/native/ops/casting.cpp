@@ -5,17 +5,12 @@
 #include <array>
 
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/common.h"
 #include "engine/native/scalar/numbers.h"
 
 namespace leapp::native {
 namespace {
-
-struct CastArgs {
-  const void* x = nullptr;
-  void* y = nullptr;
-  std::int64_t count = 0;
-};
 
 template <typename From, typename To>
 void cast_elements(const CastArgs& args) noexcept {

@@ -9,30 +9,17 @@
 
 #include "base/text.h"
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/common.h"
 #include "engine/native/program.h"
 
 namespace leapp::native {
 namespace {
 
-struct Branch {
-  const std::uint8_t* condition = nullptr;
-  const BoundBlock* then_block = nullptr;
-  const BoundBlock* else_block = nullptr;
-};
-
 bool branch(const Branch& args) noexcept {
   return run_block(*args.condition != 0 ? *args.then_block : *args.else_block);
 }
 constexpr Kernel kBranch = kernel_of<&branch>("if", "a side of a branch failed");
-
-struct Rounds {
-  const std::int64_t* limit = nullptr;  ///< null: none
-  const std::uint8_t* start = nullptr;  ///< whether there is a first round; null: there is
-  std::int64_t* round = nullptr;        ///< what the body reads
-  std::uint8_t* keep_on = nullptr;      ///< what the body reads, and its result for the next round
-  const BoundBlock* body = nullptr;
-};
 
 bool rounds(const Rounds& args) noexcept {
   const std::int64_t limit = args.limit == nullptr ? std::numeric_limits<std::int64_t>::max() : *args.limit;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/common.h"
 #include "engine/native/scalar/gather.h"
 
@@ -72,16 +73,6 @@ void lower_gather_nd(Lowering& b) {
   b.bind(0, y);
 }
 
-struct OneHotArgs {
-  Indices indices;
-  const void* values = nullptr;  ///< off, on
-  void* y = nullptr;
-  std::int64_t outer = 1;
-  std::int64_t depth = 0;
-  std::int64_t inner = 1;
-  std::int32_t width = 4;
-};
-
 void one_hot(const OneHotArgs& args) noexcept {
   const auto* values = static_cast<const std::byte*>(args.values);
   auto* y = static_cast<std::byte*>(args.y);
@@ -120,17 +111,6 @@ void lower_one_hot(Lowering& b) {
   b.add(make.read(args.indices.data, indices).read(args.values, values).write(args.y, y).take());
   b.bind(0, y);
 }
-
-struct TriluArgs {
-  const void* x = nullptr;
-  void* y = nullptr;
-  std::int64_t batch = 1;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t k = 0;
-  std::int32_t width = 4;
-  bool upper = true;
-};
 
 void trilu(const TriluArgs& args) noexcept {
   const auto* x = static_cast<const std::byte*>(args.x);

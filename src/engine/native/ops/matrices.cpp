@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/matrices.h"
 #include "engine/native/scalar/numbers.h"
 
@@ -15,19 +16,6 @@ namespace leapp::native {
 namespace {
 
 using kernels::Binary;
-
-/// Products of the types that the vector kernels do not know.
-struct ScalarMatMul {
-  const void* a = nullptr;
-  const void* b = nullptr;
-  void* y = nullptr;
-  std::int64_t batch = 1;
-  std::int64_t m = 0;
-  std::int64_t k = 0;
-  std::int64_t n = 0;
-  std::int64_t a_batch_stride = 0;
-  std::int64_t b_batch_stride = 0;
-};
 
 template <typename T>
 void scalar_matmul(const ScalarMatMul& args) noexcept {

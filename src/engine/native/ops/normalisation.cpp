@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/matrices.h"
 
 namespace leapp::native {
@@ -160,19 +161,6 @@ void lower_batch_norm(Lowering& b) {
   const ValueId y = apply(b, Binary::kMul, apply(b, Binary::kSub, x, parts[2]), factor);
   bind_as(b, 0, apply(b, Binary::kAdd, y, parts[1]), b.dtype(given));
 }
-
-/// Local response: each number is divided by a power of the squares of its neighbours in the channels.
-struct LocalResponse {
-  const float* x = nullptr;
-  float* y = nullptr;
-  std::int64_t batch = 1;
-  std::int64_t channels = 0;
-  std::int64_t inner = 1;
-  std::int64_t size = 1;
-  float alpha = 0;
-  float beta = 0;
-  float bias = 0;
-};
 
 void local_response(const LocalResponse& args) noexcept {
   const std::int64_t behind = (args.size - 1) / 2;

@@ -9,27 +9,12 @@
 #include <cmath>
 
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/common.h"
 #include "engine/native/scalar/numbers.h"
 
 namespace leapp::native {
 namespace {
-
-/// [outer, extent, inner], worked on along the middle.
-struct Along {
-  const void* x = nullptr;
-  void* y = nullptr;
-  std::int64_t* indices = nullptr;
-  std::int64_t* scratch = nullptr;  ///< [extent]
-  std::int64_t outer = 1;
-  std::int64_t extent = 0;
-  std::int64_t inner = 1;
-  std::int64_t k = 0;
-  bool largest = true;
-  bool last = false;       ///< of equal ones, the last
-  bool exclusive = false;  ///< sums: without the element itself
-  bool reverse = false;
-};
 
 Along along(Lowering& b, ValueId x, std::int64_t axis) {
   const std::span<const std::int64_t> dims = b.shape(x);
@@ -179,15 +164,6 @@ void lower_cumulative_sum(Lowering& b) {
   b.add(make.read(args.x, x).write(args.y, y).take());
   bind_as(b, 0, y, b.dtype(given));
 }
-
-/// Determinants by elimination with pivots, in double precision.
-struct Determinant {
-  const float* x = nullptr;
-  float* y = nullptr;
-  double* scratch = nullptr;
-  std::int64_t batch = 1;
-  std::int64_t n = 0;
-};
 
 void determinant(const Determinant& args) noexcept {
   const std::int64_t n = args.n;

@@ -10,25 +10,13 @@
 
 #include "base/text.h"
 #include "engine/native/op_table.h"
+#include "engine/native/ops/arguments.h"
 #include "engine/native/ops/common.h"
 
 namespace leapp::native {
 namespace {
 
 // --- Resize -----------------------------------------------------------------------------------------------------
-
-/// y[outer, o, inner] = sum over t of weights[o, t] * x[outer, places[o, t], inner]
-struct Taps {
-  const float* x = nullptr;
-  float* y = nullptr;
-  const std::int64_t* places = nullptr;
-  const float* weights = nullptr;
-  std::int64_t outer = 1;
-  std::int64_t in = 0;
-  std::int64_t out = 0;
-  std::int64_t inner = 1;
-  std::int64_t taps = 1;
-};
 
 void interpolate(const Taps& args) noexcept {
   for (std::int64_t outer = 0; outer < args.outer; ++outer) {
@@ -164,22 +152,6 @@ void lower_resize(Lowering& b) {
 }
 
 // --- GridSample -------------------------------------------------------------------------------------------------
-
-enum class Between : std::int32_t { kLinear, kNearest, kCubic };
-enum class Beyond : std::int32_t { kZeros, kBorder, kReflection };
-
-struct GridArgs {
-  const float* x = nullptr;
-  const float* grid = nullptr;
-  float* y = nullptr;
-  std::int64_t batch = 1;
-  std::int64_t channels = 1;
-  std::int64_t in[2] = {1, 1};
-  std::int64_t out[2] = {1, 1};
-  Between between = Between::kLinear;
-  Beyond beyond = Beyond::kZeros;
-  bool corners = false;
-};
 
 // What is no number, or far away, is outside of every image.
 float tame(float place) noexcept { return place > -1e8F && place < 1e8F ? place : -1e8F; }
