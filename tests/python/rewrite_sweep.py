@@ -241,22 +241,33 @@ def _goes_on(at: tuple[Shape, str]) -> bool:
     return 1 <= len(shape) <= 4 and 0 < np.prod(shape) < 3000 and dtype in ("float32", "float16", "int64", "bool")
 
 
-def pairs(shape: Shape, dtype: str, opset: int, rng: random.Random, most: int, whole: bool) -> Iterator[Chain]:
-    """Every operator behind every operator, each such pair in at most so many of its ways.
+@dataclass(frozen=True)
+class Few:
+    """Fewer pairs than there are."""
 
-    `whole`: of what rewrites move, join and drop, in every way. Else only with one of FEW_SHAPES between them.
+    ways: int = 1  # in which the same two operators stand behind one another
+    shapes: list[Shape] | None = None  # of what is between them
+    total: int | None = None
+
+
+def pairs(shape: Shape, dtype: str, opset: int, rng: random.Random, few: Few | None) -> list[Chain]:
+    """Every operator behind every operator that takes what it gives.
+
+    Without `few`, what rewrites move, join and drop in every way, the rest in two ways.
     """
     ways: dict[tuple[str, str], list[tuple[Step, Step, int]]] = {}
     for first, outputs in single_steps(shape, dtype, opset):
         for way, (middle, middle_dtype) in enumerate(outputs):
-            if not _goes_on((middle, middle_dtype)) or not (whole or middle in FEW_SHAPES):
+            if not _goes_on((middle, middle_dtype)) or (few and few.shapes and middle not in few.shapes):
                 continue
             for second, _ in single_steps(middle, middle_dtype, opset):
                 ways.setdefault((first.op, second.op), []).append((first, second, way))
+    found: list[Chain] = []
     for names, chosen in ways.items():
-        every = whole and STRUCTURAL.issuperset(names)
-        for first, second, way in chosen if every else rng.sample(chosen, min(most, len(chosen))):
-            yield Chain(shape, dtype, [first, second], (way,), show_middle=rng.random() < 0.1)
+        most = few.ways if few else len(chosen) if STRUCTURAL.issuperset(names) else 2
+        for first, second, way in rng.sample(chosen, min(most, len(chosen))):
+            found.append(Chain(shape, dtype, [first, second], (way,), show_middle=rng.random() < 0.1))
+    return rng.sample(found, few.total) if few and few.total else found
 
 
 def walks(shape: Shape, dtype: str, opset: int, rng: random.Random, count: int) -> Iterator[Chain]:
