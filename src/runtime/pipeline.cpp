@@ -132,6 +132,10 @@ StepResult Pipeline::step() noexcept {
     return StepResult::kNotPrepared;
   }
   const unsigned parity = self.parity;
+  self.failed.reset();
+  if (self.guards && !self.guards->check_inputs()) [[unlikely]] {
+    return StepResult::kRefused;
+  }
   for (std::size_t i = 0; i < self.nodes.size(); ++i) {
     Impl::Node& node = self.nodes[i];
     if (!node.model->run(node.binding[parity])) [[unlikely]] {
@@ -139,14 +143,18 @@ StepResult Pipeline::step() noexcept {
       return StepResult::kFailed;
     }
   }
+  if (self.guards && !self.guards->check_results(parity)) [[unlikely]] {
+    return StepResult::kRefused;
+  }
   for (const Impl::Copy& copy : self.copies) std::memcpy(copy.to, copy.from[parity], copy.size);
+  if (self.guards) self.guards->commit(parity);
   self.parity = 1U - parity;
-  self.failed.reset();
   return StepResult::kOk;
 }
 
 Status Pipeline::error() const {
   if (!impl_->prepared) return failed_precondition("the pipeline is not prepared: call prepare() before step()");
+  if (impl_->guards && impl_->guards->refused()) return impl_->guards->error();
   if (!impl_->failed) return {};
   const Status status = impl_->nodes[*impl_->failed].model->error();
   return {status.code(),

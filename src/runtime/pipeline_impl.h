@@ -16,6 +16,7 @@
 #include "leapp/bundle/spec.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/buffers.h"
+#include "runtime/guard_set.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
 
@@ -43,6 +44,8 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   [[nodiscard]] engine::Binding binding_of(const NodePlan& node, unsigned step_parity) const;
   void fill_all(bool one) const;
   [[nodiscard]] TensorView view(Place place) const;
+  /// Where a port's value is before and after the end of a step. REQUIRES: `port` is one of the pipeline's.
+  [[nodiscard]] GuardedPlace place_of(const Port& port) const;
 
   bundle::BundleSpec spec;
   std::vector<bundle::Model>
@@ -65,6 +68,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   unsigned parity = 0;
   bool prepared = false;
   std::optional<std::size_t> failed;  ///< the node at which the last step ended
+  std::unique_ptr<GuardSet> guards;   ///< null: none
 };
 
 /// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.

@@ -15,6 +15,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +26,9 @@
 #include "leapp/base/tensor_view.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/engine/report.h"
+#include "leapp/runtime/guards.h"
 #include "leapp/runtime/options.h"
+#include "leapp/runtime/port.h"
 
 namespace leapp::runtime {
 
@@ -33,6 +36,7 @@ enum class [[nodiscard]] StepResult{
     kOk,
     kFailed,       ///< a model could not run: see error(); outputs and state are what they were
     kNotPrepared,  ///< prepare() was not called, or failed
+    kRefused,      ///< a guard did not let the inputs in, or the results out: as kFailed
 };
 
 /// A bundle that is ready to run. Belongs to one thread at a time; different pipelines are independent of each other.
@@ -66,6 +70,24 @@ class LEAPP_API Pipeline {
   [[nodiscard]] const std::vector<std::string>& outputs() const;
   [[nodiscard]] const std::vector<std::string>& feedback_inputs() const;
 
+  /// The same with all that the bundle says of them, and where they are in memory. They allocate: call them before the
+  /// loop.
+  [[nodiscard]] std::vector<Port> input_ports();
+  [[nodiscard]] std::vector<Port> output_ports() const;
+  [[nodiscard]] std::vector<Port> feedback_ports() const;
+
+  /// The one of that name, "node/port"; kNotFound lists the names there are.
+  [[nodiscard]] Result<Port> input_port(std::string_view name);
+  [[nodiscard]] Result<Port> output_port(std::string_view name) const;
+
+  /// The one input, or output, of that kind ("state/joint/position"). kNotFound lists names and kinds that there are;
+  /// kInvalidArgument when several have that kind, and names them.
+  [[nodiscard]] Result<Port> input_of_kind(std::string_view kind);
+  [[nodiscard]] Result<Port> output_of_kind(std::string_view kind) const;
+
+  /// How often the bundle is meant to step, in Hz, if it says so.
+  [[nodiscard]] std::optional<double> frequency() const;
+
   /// The memory of an input or output: in place for as long as the pipeline lives, moved or not. `name` is "node/port";
   /// where a node's port is "X_in", "node/X" will do. Inputs keep what was written until it is replaced. kNotFound
   /// lists the names there are.
@@ -94,6 +116,28 @@ class LEAPP_API Pipeline {
   /// What a feedback input will read in the next step; may be written. In place until the next step() or reset() only:
   /// old and new values take turns in two buffers.
   [[nodiscard]] Result<TensorView> feedback_input(std::string_view name);
+
+  /// From now on each step looks at these ports (guards.h): inputs before the models run, where an element that is
+  /// changed is changed in place; outputs and state before anybody sees them, where the port's own value is changed and
+  /// not what other ports get of it. No rules: no guards. kNotFound and kInvalidArgument for ports, elements and limits
+  /// that cannot be right, with both sides: the guards are what they were. REQUIRES: prepare() was called.
+  Status set_guards(const GuardRules& rules);
+  [[nodiscard]] const GuardRules& guards() const;
+
+  /// What the guards found in the last step, the first kMostGuardEvents of it; in place until the next step. They
+  /// allocate nothing.
+  [[nodiscard]] std::span<const GuardEvent> guard_events() const noexcept;
+  /// How many there were.
+  [[nodiscard]] std::size_t guard_event_count() const noexcept;
+  /// "policy/action[0,3] (LF_KNEE): 3.7 is above 2: clamped to 2".
+  [[nodiscard]] std::string guard_text(const GuardEvent& event) const;
+
+  /// What a guarded input or output held last, in its own order, for the rate limits of the first step: the position in
+  /// which the robot stands. Until it is given, or a step has succeeded, rates are not limited and there is nothing to
+  /// hold. A reset changes nothing of it, for the motors are where they are; forget_last_good() does. kNotFound when
+  /// the port has no guard, kInvalidArgument for another number of values or one that is not finite.
+  Status set_last_good(std::string_view port, std::span<const double> values);
+  void forget_last_good() noexcept;
 
   /// Ok when all nodes run as one model, which they do when they are ONNX models that agree on their operators; else
   /// why they run one after the other. May change in prepare().
