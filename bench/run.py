@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import deployment
+import robot
 import validating
 from processes import OURS, PEER, ROOT, call
 
@@ -75,6 +76,7 @@ def main() -> None:
     scaling("scaling_operators", "operators", [1000, 2000, 5000, 10000], 3)
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
     deployment.report()
+    robot.report()
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ function(leapp_install_library target)
   endforeach()
 endfunction()
 
-leapp_install_library(leapp_runtime base bundle engine runtime)
+leapp_install_library(leapp_runtime leapp.h base bundle engine runtime)
 if(LEAPP_BUILD_CAPTURE)
   leapp_install_library(leapp_capture_library capture.h)
 endif()

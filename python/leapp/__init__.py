@@ -64,7 +64,9 @@ if TYPE_CHECKING:
     from leapp.export_manager import ExportManager
     from leapp.lifecycle import compile_graph, start, stop
     from leapp.patches import FunctionPatch
+    from leapp.ports import NameMap, Port
     from leapp.results import CompileResults
+    from leapp.robot import ChunkPlayer, Loop
     from leapp.runtime import InferenceManager
     from leapp.traced import TracedTensor
     from leapp.version import __config_version__, __version__
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Axis",
     "AxisKind",
+    "ChunkPlayer",
     "CompileResults",
     "ExportManager",
     "ExpressionFrame",
@@ -89,8 +92,11 @@ __all__ = [
     "LeappRuntimeError",
     "LeappTypeError",
     "LeappValueError",
+    "Loop",
+    "NameMap",
     "NodeResult",
     "OutputKindEnum",
+    "Port",
     "TemporalAxis",
     "TensorSemantics",
     "TracedTensor",
@@ -134,7 +140,11 @@ _LATER = {
 _MODULES = ("_capture", "annotate", "export_manager")
 # And those that are of use without it.
 _ALONE = {
+    "ChunkPlayer": "leapp.robot",
     "InferenceManager": "leapp.runtime",
+    "Loop": "leapp.robot",
+    "NameMap": "leapp.ports",
+    "Port": "leapp.ports",
     "__config_version__": "leapp.version",
     "__version__": "leapp.version",
 }

@@ -15,16 +15,20 @@ Neither imports torch nor needs it, unless the bundle has ``jit`` or ``pt2`` nod
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from os import PathLike
 from typing import Any, Literal
 
 from leapp._runtime import Manager
 from leapp.errors import LeappValueError
 from leapp.node import Node
+from leapp.ports import Port
+from leapp.robot import GuardEvent
 from leapp.values import Values
 
 __all__ = ["EngineReport", "InferenceManager", "Node"]
@@ -192,6 +196,43 @@ class InferenceManager:
         return self._manager.feedback_inputs
 
     @property
+    def input_ports(self) -> list[Port]:
+        """The inputs with all that the bundle says of them."""
+        return [Port(*each) for each in self._manager.ports("input")]
+
+    @property
+    def output_ports(self) -> list[Port]:
+        """The outputs likewise."""
+        return [Port(*each) for each in self._manager.ports("output")]
+
+    @property
+    def feedback_ports(self) -> list[Port]:
+        """The feedback inputs likewise."""
+        return [Port(*each) for each in self._manager.ports("feedback")]
+
+    @property
+    def frequency(self) -> float | None:
+        """How often the bundle is meant to step, in Hz, if it says so."""
+        frequency = self.pipeline.get("configs", {}).get("frequency")
+        return float(frequency) if isinstance(frequency, (int, float)) and frequency > 0 else None
+
+    def input_by_kind(self, kind: str | Enum) -> Port:
+        """Give the one input of that kind.
+
+        >>> manager.input_by_kind(leapp.InputKindEnum.JOINT_POSITION).name
+        'policy/q'
+
+        None raises a KeyError, several a ValueError; both list what there is.
+        """
+        name = self._manager.name_of_kind(_kind_text(kind), False)
+        return next(port for port in self.input_ports if port.name == name)
+
+    def output_by_kind(self, kind: str | Enum) -> Port:
+        """Give the one output of that kind, as ``input_by_kind`` does."""
+        name = self._manager.name_of_kind(_kind_text(kind), True)
+        return next(port for port in self.output_ports if port.name == name)
+
+    @property
     def engines(self) -> list[EngineReport]:
         """What runs each model, and why: one entry for all nodes when they run as one model."""
         return [EngineReport(*each) for each in self._manager.engines]
@@ -223,6 +264,62 @@ class InferenceManager:
         """
         return self._manager.mock_input(seed)
 
+    def zeros_input(self) -> dict[str, Any]:
+        """Zeros for every input, to begin with or to fill in."""
+        return self._manager.zeros_input()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the next step will read of the last one: a copy of every feedback input, by "node/port".
+
+        >>> before = manager.state
+        >>> manager({**inputs, **before})  # goes on from there
+        """
+        return {name: self._manager.input_value(name) for name in self.feedback_inputs}
+
+    def set_guards(
+        self,
+        rules: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        file: str | PathLike[str] | None = None,
+        bundle: bool = False,
+    ) -> None:
+        """Look at these ports in every step from now on, and say what becomes of elements that are not as they should.
+
+        >>> manager.set_guards({"policy/action": {"lower": -1, "upper": 1, "per_second": 8, "non_finite": "hold"}})
+        >>> manager.set_guards(file="limits.yaml")  # the same under the key "guards"
+        >>> manager.set_guards(bundle=True)  # what ports have under "leapp_guard"
+        >>> manager.set_guards({})  # none
+
+        Keys are ``lower``, ``upper``, ``per_step``, ``per_second``, ``elements`` (a map of element names and the same
+        four), and what to do: ``bounds`` and ``rate`` ("pass", "clamp", "hold", "fail"; "clamp" unless said
+        otherwise), ``non_finite`` ("pass", "hold", "fail"; "fail"). A step that a guard refuses raises a RuntimeError
+        and changes nothing. Ports, elements and limits that cannot be right raise here, with both sides.
+        """
+        if (rules is not None) + (file is not None) + bundle != 1:
+            raise LeappValueError("set_guards: expected one of rules, file and bundle=True")
+        if rules:
+            text = json.dumps({"guards": rules}, ensure_ascii=False, allow_nan=False)
+            self._manager.set_guards(text, None, False)
+        else:
+            self._manager.set_guards(None, file, bundle)
+
+    @property
+    def guard_events(self) -> list[GuardEvent]:
+        """What the guards found in the last step, the first 64 of it."""
+        return [GuardEvent(*each) for each in self._manager.guard_events()]
+
+    def set_last_good(self, port: str, values: Any) -> None:
+        """Tell the guards what an input or output held last: where the robot stands, for the first step's rates.
+
+        Until then, or until a step has succeeded, rates are not limited. ``reset`` changes nothing of it.
+        """
+        self._manager.set_last_good(port, values)
+
+    def forget_last_good(self) -> None:
+        """Begin anew: rates of the next step are not limited."""
+        self._manager.forget_last_good()
+
     def set_input_value(self, node_name: str, input_name: str, value: Any) -> None:
         """Set a feedback input for the next step, or an external one until it is replaced.
 
@@ -239,6 +336,10 @@ class InferenceManager:
     def __repr__(self) -> str:
         """Name the nodes."""
         return f"<InferenceManager {' '.join(self._nodes)}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+
+def _kind_text(kind: str | Enum) -> str:
+    return str(kind.value) if isinstance(kind, Enum) else kind
 
 
 def _warn_of_missing(name: str) -> None:

@@ -10,16 +10,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "engine/native/model_testing.h"
 #include "engine/ort/ort_engine.h"
+#include "leapp/runtime/chunks.h"
+#include "leapp/runtime/loop.h"
+#include "leapp/runtime/name_map.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_testing.h"
+#include "runtime/robot_testing.h"
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -206,6 +213,63 @@ TEST(NativeSteps, APipelineAllocatesNothingAnywhere) {
   whose = Whose::kNobody;
   EXPECT_FALSE(failed);
   EXPECT_EQ(ours.load(), 0);
+}
+
+/// Time goes on by itself and nobody sleeps.
+class HastyClock final : public LoopClock {
+ public:
+  [[nodiscard]] Time now() noexcept override { return std::chrono::steady_clock::now(); }
+  void sleep_until(Time /*time*/, const std::atomic<bool>& /*interrupted*/) noexcept override {}
+};
+
+// Maps, guards that find something, the loop's statistics, an action chunk: all that a controller does between two
+// sensor readings.
+TEST(NativeSteps, AHundredThousandOfAWholeControllerAllocateNothing) {
+  RobotBundle bundle("controller_allocations");
+  Pipeline pipeline = bundle.load();
+  const std::vector<std::string> robot{"ankle", "hip", "knee"};
+  auto q = NameMap::make(pipeline.input_of_kind("state/joint/position").value(), 1, robot,
+                         {.scale = {2, 1, 1}, .offset = {0, 1, 0}, .sign = {1, -1, 1}})
+               .value();
+  auto action = NameMap::make(pipeline.output_of_kind("target/joint/position").value(), 1, robot).value();
+  auto player =
+      ChunkPlayer::make(pipeline.output_port("policy/chunk").value(), {.mode = ChunkMode::kBlend, .overlap_ms = 20})
+          .value();
+  ASSERT_TRUE(pipeline
+                  .set_guards({{.port = "policy/q", .non_finite = GuardAction::kHold, .all = {.upper = 3}},
+                               {.port = "policy/action", .all = {.upper = 4, .per_second = 100}},
+                               {.port = "policy/h", .bounds = GuardAction::kFail, .all = {.upper = 5.5}}})
+                  .ok());
+  HastyClock clock;
+  Loop loop = Loop::make(pipeline, {.frequency = 100'000.0, .clock = &clock}).value();
+  std::array<double, 3> sensors{};
+  std::array<float, 3> targets{};
+  std::size_t refused = 0;
+  std::size_t events = 0;
+  bool failed = false;
+  ours = 0;
+  whose = Whose::kOurs;
+  const Status status = loop.run([&](Tick& tick) {
+    const auto i = static_cast<double>(tick.number % 100);
+    sensors = {i / 20, -i / 30, tick.number % 7 == 3 ? std::numeric_limits<double>::quiet_NaN() : i / 40};
+    tick.set_input_time(tick.woken);
+    failed = !q.write(sensors) || failed;
+    const StepResult result = pipeline.step();
+    refused += result == StepResult::kRefused ? 1U : 0U;
+    events += pipeline.guard_event_count();
+    failed = failed || result == StepResult::kFailed || !action.read(targets);
+    player.take(tick.woken);
+    failed = player.play(tick.woken + std::chrono::milliseconds(5)) == ChunkResult::kEmpty || failed;
+    return tick.number + 1 < 100'000;
+  });
+  whose = Whose::kNobody;
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(ours.load(), 0);
+  EXPECT_EQ(loop.statistics().summary().calls, 100'000U);
+  EXPECT_GT(refused, 1000U);  // refusing allocates nothing either
+  EXPECT_LT(refused, 90'000U);
+  EXPECT_GT(events, 20'000U);
 }
 
 // In a child, where from then on every system call but exit ends the process.

@@ -347,8 +347,8 @@ TEST(GuardFile, WhatIsWrongIsNamedWithItsLine) {
   };
   refuse("", {"a map"});
   refuse("limits: {}", {"limits", "guards"});
-  refuse("guards:\n  policy/q:\n    uper: 1\n", {"line 3", "guards.policy/q", "uper", "upper"});
-  refuse("guards:\n  policy/q:\n    upper: high\n", {"line 3", "guards.policy/q.upper", "a number", "high"});
+  refuse("guards:\n  policy/q:\n    uper: 1\n", {"line 3", "guards[policy/q].uper", "upper"});
+  refuse("guards:\n  policy/q:\n    upper: high\n", {"line 3", "guards[policy/q].upper", "a number", "high"});
   refuse("guards:\n  policy/q:\n    bounds: stop\n", {"pass, clamp, hold or fail", "stop"});
   refuse("guards:\n  policy/q:\n    non_finite: clamp\n", {"pass, hold or fail", "clamp"});
   refuse("guards:\n  policy/q:\n    side: up\n", {"input, output or feedback", "up"});
@@ -413,6 +413,8 @@ TEST(GuardDtypes, WholeNumbersAndHalfPrecision) {
   pipeline.input<std::int64_t>("n/int64_in").value()[5] = -9;
   pipeline.input<std::uint8_t>("n/uint8_in").value()[5] = 200;
   ASSERT_EQ(pipeline.step(), StepResult::kRefused);
+  EXPECT_EQ(pipeline.input<std::uint8_t>("n/uint8_in").value()[5], 7) << "what the model saw";
+  pipeline.input<std::uint8_t>("n/uint8_in").value()[5] = 200;
   pipeline.input<std::uint16_t>("n/float16_in").value()[5] = 0x4600;  // 6
   ASSERT_EQ(pipeline.step(), StepResult::kOk);
   EXPECT_EQ(pipeline.output<double>("n/float64_out").value()[5], 2.5);

@@ -19,8 +19,14 @@
 #include "leapp/bundle/reader.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/engine/options.h"
+#include "leapp/runtime/chunks.h"
+#include "leapp/runtime/guards.h"
+#include "leapp/runtime/histogram.h"
+#include "leapp/runtime/loop.h"
+#include "leapp/runtime/name_map.h"
 #include "leapp/runtime/options.h"
 #include "leapp/runtime/pipeline.h"
+#include "leapp/runtime/port.h"
 
 namespace leapp {
 namespace {
@@ -59,6 +65,11 @@ void use(runtime::Pipeline& pipeline) {
   (void)pipeline.feedback_input(pipeline.feedback_inputs().front());
   (void)pipeline.set_input_value("a/x", {});
   (void)pipeline.spec();
+  (void)pipeline.set_guards(pipeline.guards());
+  (void)pipeline.guard_text(pipeline.guard_events()[pipeline.guard_event_count()]);
+  (void)pipeline.set_last_good("a/x", {});
+  pipeline.forget_last_good();
+  (void)runtime::describe(pipeline.feedback_ports());
   runtime::Pipeline other(std::move(pipeline));
   pipeline = std::move(other);
 }
@@ -68,6 +79,34 @@ TEST(PublicApi, Runtime) {
   auto pipeline = runtime::Pipeline::load("/nowhere.yaml", options);
   EXPECT_FALSE(pipeline.ok());
   if (pipeline.ok()) use(pipeline.value());
+}
+
+TEST(PublicApi, Robot) {
+  std::array<float, 2> memory{1, 2};
+  runtime::Port port{.name = "a/x", .role = runtime::PortRole::kOutput, .dtype = DType::kFloat32, .shape = {2}};
+  port.element_names = {std::vector<std::string>{"left", "right"}};
+  port.data = memory.data();
+  EXPECT_EQ(port.element_text(1), "[1] (right)");
+  EXPECT_FALSE(runtime::port_of_kind({port}, "kp").ok());
+  EXPECT_FALSE(runtime::port_of({}, "a/x", runtime::PortRole::kInput).ok());
+  EXPECT_FALSE(runtime::frequency_of({}).has_value());
+  auto map = runtime::NameMap::make(port, 0, std::array<std::string, 2>{"right", "left"});
+  ASSERT_TRUE(map.ok());
+  std::array<double, 2> robot{};
+  EXPECT_TRUE(map.value().read(robot));
+  EXPECT_EQ(robot, (std::array{2.0, 1.0}));
+  EXPECT_TRUE(map.value().read_from(memory.data(), robot));
+  EXPECT_TRUE(map.value().write_to(memory.data(), robot));
+  EXPECT_FALSE(runtime::ChunkPlayer::make(port, {}).ok());
+  EXPECT_TRUE(runtime::parse_guards("guards: {}").ok());
+  EXPECT_FALSE(runtime::read_guards("/nowhere").ok());
+  EXPECT_TRUE(runtime::guards_of({}).ok());
+  EXPECT_TRUE(runtime::make_realtime({}).ok());
+  auto loop = runtime::Loop::make({.frequency = 1000.0});
+  ASSERT_TRUE(loop.ok());
+  EXPECT_TRUE(loop.value().run([](runtime::Tick&) { return false; }).ok());
+  EXPECT_EQ(loop.value().statistics().summary().calls, 1U);
+  EXPECT_GE(loop.value().statistics().step.percentile(0.5), 0);
 }
 
 }  // namespace

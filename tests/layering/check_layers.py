@@ -46,8 +46,10 @@ LAYERS: dict[str, Layer] = {
     "engine/native": Layer(("base", "engine", "engine/native/kernels", "onnx_proto"), ("fmt",)),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
     "runtime": Layer(
-        ("base", "bundle", "engine", "engine/native", "engine/ort", "onnx_proto", "runtime/fuse"), ("fmt",)
+        ("base", "bundle", "engine", "engine/native", "engine/ort", "onnx_proto", "runtime/fuse", "leapp.h"), ("fmt",)
     ),
+    # The public header of the C interface, include/leapp/leapp.h.
+    "leapp.h": Layer(),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (

@@ -294,6 +294,11 @@ void Manager::reset(const std::string& mode) {
   pipeline_->reset(mode == "exported" ? runtime::ResetMode::kExported : runtime::ResetMode::kZeros);
 }
 
+void Manager::with_pipeline(const std::function<void(runtime::Pipeline&)>& f) {
+  const Turn turn(*this);
+  f(*pipeline_);
+}
+
 nb::dict Manager::mock_input(std::optional<std::uint64_t> seed) const {
   std::random_device device;
   std::mt19937_64 generator(seed ? *seed : (std::uint64_t{device()} << 32U | device()));

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,9 @@ class Manager {
 
   /// An array of zeros for each input, or else output, of a node, by the port's name.
   [[nodiscard]] nanobind::dict zeros(const std::string& node, bool inputs) const;
+
+  /// Calls `f` when it is our turn. It must not run other Python code.
+  void with_pipeline(const std::function<void(runtime::Pipeline&)>& f);
 
   [[nodiscard]] nanobind::list inputs() const { return keys(inputs_); }
   [[nodiscard]] nanobind::list outputs() const { return keys(outputs_); }

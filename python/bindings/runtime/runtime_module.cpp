@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "common/exceptions.h"
 #include "manager.h"
+#include "robot.h"
 
 namespace nb = nanobind;
 
@@ -83,7 +84,8 @@ NB_MODULE(_runtime, module) {
   using leapp::python::Manager;
   // A manager that is alive when Python ends is nothing to tell a user about.
   nb::set_leak_warnings(false);
-  nb::class_<Manager>(module, "Manager")
+  nb::class_<Manager> manager(module, "Manager");
+  manager
       .def(
           "__init__",
           [](Manager* self, const std::filesystem::path& bundle, const std::string& node, nb::object on_missing,
@@ -105,5 +107,6 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("description", &Manager::description)
       .def_prop_ro("notes", &Manager::notes)
       .def_prop_ro("engines", &Manager::engines);
+  leapp::python::bind_robot(module, manager);
   module.attr("__version__") = LEAPP_VERSION;
 }

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands between a pipeline and a robot, beside the bare step: nanoseconds per step, as JSON.
+//
+//   bench_robot BUNDLE STEPS    a bundle whose ports all are [1, joints] with names
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leapp/runtime/loop.h"
+#include "leapp/runtime/name_map.h"
+#include "leapp/runtime/pipeline.h"
+
+namespace leapp::bench {
+namespace {
+
+using namespace leapp::runtime;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kBlock = 200;
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result.ok()) {
+    std::fprintf(stderr, "%s\n", result.status().message().c_str());
+    std::exit(1);
+  }
+  return std::move(result).value();
+}
+
+/// The system's time, and nobody sleeps.
+class HastyClock final : public LoopClock {
+ public:
+  [[nodiscard]] Time now() noexcept override { return Clock::now(); }
+  void sleep_until(Time /*time*/, const std::atomic<bool>& /*interrupted*/) noexcept override {}
+};
+
+struct Parts {
+  bool maps = false;
+  bool guards = false;
+  bool loop = false;
+};
+
+/// A pipeline with some of the parts around it.
+class Controller {
+ public:
+  Controller(const std::string& bundle, Parts parts) : parts_(parts) {
+    LoadOptions options;
+    options.engine.prefer = engine::Prefer::kNative;
+    pipeline_ = std::make_unique<Pipeline>(take(Pipeline::load(bundle, options)));
+    loop_ = std::make_unique<Loop>(take(Loop::make({.frequency = 1000.0, .clock = &clock_})));
+    for (const Port& port : pipeline_->input_ports()) inputs_.push_back(map_of(port));
+    for (const Port& port : pipeline_->output_ports()) outputs_.push_back(map_of(port));
+    robot_.assign(pipeline_->input_ports().front().size(), 0.5F);
+    if (parts.guards) guard();
+  }
+
+  void block() {
+    int left = kBlock;
+    if (parts_.loop) {
+      (void)loop_->run([&](Tick& tick) {
+        tick.set_input_time(tick.woken);
+        step();
+        return --left > 0;
+      });
+      return;
+    }
+    for (; left > 0; --left) step();
+  }
+
+ private:
+  // In the reverse order, mirrored and moved: no part of it is left out.
+  static NameMap map_of(const Port& port) {
+    std::vector<std::string> names = *port.element_names.back();
+    std::reverse(names.begin(), names.end());
+    const std::vector<double> numbers(names.size(), 0.5);
+    return take(NameMap::make(port, -1, names, {.scale = numbers, .offset = numbers}));
+  }
+
+  // Everything is checked and nothing is found.
+  void guard() {
+    GuardRules rules;
+    const auto add = [&](const std::vector<Port>& ports) {
+      for (const Port& port : ports) {
+        rules.push_back({.port = port.name, .all = {.lower = -100, .upper = 100, .per_step = 50}});
+      }
+    };
+    add(pipeline_->input_ports());
+    add(pipeline_->output_ports());
+    if (!pipeline_->set_guards(rules).ok()) std::exit(1);
+  }
+
+  void step() {
+    robot_[0] += 0.001F;
+    if (robot_[0] > 1) robot_[0] = 0;
+    if (parts_.maps) {
+      for (NameMap& map : inputs_) (void)map.write(std::span<const float>(robot_));
+    }
+    if (pipeline_->step() != StepResult::kOk || pipeline_->guard_event_count() != 0) std::exit(1);
+    if (parts_.maps) {
+      for (NameMap& map : outputs_) (void)map.read(std::span<float>(targets_.data(), robot_.size()));
+    }
+  }
+
+  Parts parts_;
+  HastyClock clock_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<Loop> loop_;
+  std::vector<NameMap> inputs_;
+  std::vector<NameMap> outputs_;
+  std::vector<float> robot_;
+  std::vector<float> targets_ = std::vector<float>(1024);
+};
+
+struct Row {
+  std::string name;
+  std::unique_ptr<Controller> controller;
+  std::vector<double> times;  ///< nanoseconds per step, of each block
+};
+
+double median(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + static_cast<long>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+void run(const std::string& bundle, int steps) {
+  std::vector<Row> rows;
+  const auto add = [&](const char* name, Parts parts) {
+    rows.push_back({name, std::make_unique<Controller>(bundle, parts), {}});
+  };
+  add("bare", {});
+  add("maps", {.maps = true});
+  add("guards", {.guards = true});
+  add("loop", {.loop = true});
+  add("all", {.maps = true, .guards = true, .loop = true});
+  for (Row& row : rows) row.controller->block();
+  for (int i = 0; i < steps / kBlock; ++i) {
+    for (Row& row : rows) {  // in turns, so that whatever else the machine does hits all of them
+      const auto start = Clock::now();
+      row.controller->block();
+      row.times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kBlock);
+    }
+  }
+  const double bare = median(rows.front().times);
+  std::string text = fmt::format("\"bare\": {:.1f}", bare);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    text += fmt::format(", \"{}\": {:.1f}", rows[i].name, median(rows[i].times) - bare);
+  }
+  std::printf("{%s}\n", text.c_str());
+}
+
+}  // namespace
+}  // namespace leapp::bench
+
+int main(int count, char** arguments) {
+  const int steps = count == 3 ? std::atoi(arguments[2]) : 0;
+  if (steps < 1000) return std::fprintf(stderr, "usage: bench_robot BUNDLE STEPS (1000 or more)\n"), 2;
+  leapp::bench::run(arguments[1], steps);
+  return 0;
+}

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `make bench` about what stands between a bundle and a robot: 25 inputs and 25 outputs of 12 elements.
+
+robot.py FOLDER exports the bundle.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from processes import OURS, ROOT, call
+
+FOLDER = ROOT / "build" / "bench-bundles" / "robot"
+PROGRAM = ROOT / "build" / "default" / "bench" / "bench_robot"
+PARTS = {
+    "maps": "order by name, with scale and offset",
+    "guards": "guards: finite, bounds and rate of every element",
+    "loop": "the loop's deadlines and statistics",
+    "all": "all together",
+}
+
+
+def export(folder: Path) -> None:
+    import leapp
+    import torch
+    from leapp import TensorSemantics, annotate
+
+    names = [None, [f"joint_{i}" for i in range(12)]]
+    leapp.start("robot", save_path=folder)
+    inputs = [TensorSemantics(f"in_{i}", torch.rand(1, 12), element_names=names) for i in range(25)]
+    values = annotate.input_tensors("policy", inputs)
+    outputs = [TensorSemantics(f"out_{i}", value * 0.5, element_names=names) for i, value in enumerate(values)]
+    annotate.output_tensors("policy", outputs, export_with="onnx")
+    leapp.stop()
+    leapp.compile_graph(visualize=False, validate=False, graph_configs=leapp.GraphConfigs(frequency=1000.0))
+    print("{}")
+
+
+def report() -> None:
+    call(OURS, Path(__file__), FOLDER)
+    best = min((call(PROGRAM, FOLDER / "robot", 100000) for _ in range(3)), key=lambda found: float(found["all"]))
+    print(f"\nbetween a bundle and a robot, ns per step beside the bare step of {best['bare']:.0f} ns:")
+    print("  50 ports of 12 elements, float32")
+    for part, title in PARTS.items():
+        print(f"  {title:50s} {best[part]:8.0f} ns")
+
+
+if __name__ == "__main__":
+    export(Path(sys.argv[1]))

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "leapp/leapp.h"
+#include "runtime/c/use_in_c.h"
+#include "runtime/robot_testing.h"
+
+namespace leapp::runtime {
+namespace {
+
+TEST(C, EveryFunction) {
+  RobotBundle bundle("c_interface");
+  EXPECT_EQ(use_leapp_in_c(bundle.write().c_str()), 0);
+}
+
+// What a program was built with may be older or newer than the library.
+TEST(C, StructsOfOtherVersions) {
+  RobotBundle bundle("c_versions");
+  const std::string yaml = bundle.write().string();
+  struct {
+    leapp_load_options known;
+    std::uint64_t newer;
+  } options{};
+  options.known.size = sizeof options;
+  options.known.engine = LEAPP_ENGINE_NATIVE;
+  leapp_pipeline* pipeline = nullptr;
+  ASSERT_EQ(leapp_load(yaml.c_str(), &options.known, &pipeline), LEAPP_OK) << leapp_error();
+  struct {
+    leapp_port known;
+    std::uint64_t newer;
+  } port{};
+  port.known.size = sizeof port;
+  port.newer = 7;
+  EXPECT_EQ(leapp_port_at(pipeline, LEAPP_INPUT, 0, &port.known), LEAPP_OK) << leapp_error();
+  EXPECT_EQ(port.known.size, sizeof port);
+  EXPECT_EQ(port.newer, 7U) << "nobody knows what stands there";
+  leapp_port older{};
+  older.size = offsetof(leapp_port, kind);
+  older.kind = "mine";
+  EXPECT_EQ(leapp_port_at(pipeline, LEAPP_INPUT, 0, &older), LEAPP_OK);
+  EXPECT_STREQ(older.name, "policy/q");
+  EXPECT_STREQ(older.kind, "mine");
+  leapp_free(pipeline);
+  options.newer = 1;
+  EXPECT_EQ(leapp_load(yaml.c_str(), &options.known, &pipeline), LEAPP_UNIMPLEMENTED);
+  EXPECT_NE(std::strstr(leapp_error(), "leapp_load_options"), nullptr);
+}
+
+TEST(C, AnExceptionOfACallbackDoesNotLeave) {
+  leapp_loop_options options = LEAPP_INIT(leapp_loop_options);
+  options.frequency = 1000;
+  leapp_loop* loop = nullptr;
+  ASSERT_EQ(leapp_loop_make(nullptr, &options, &loop), LEAPP_OK);
+  EXPECT_EQ(leapp_loop_run(
+                loop, [](void*, leapp_tick*) -> std::int32_t { throw std::runtime_error("mine"); }, nullptr),
+            LEAPP_INTERNAL);
+  EXPECT_STREQ(leapp_error(), "mine");
+  leapp_loop_free(loop);
+}
+
+}  // namespace
+}  // namespace leapp::runtime

@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: The LEAPP authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef LEAPP_USE_IN_C_H
+#define LEAPP_USE_IN_C_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls every function of leapp/leapp.h; 0 when all did what they should. */
+int use_leapp_in_c(const char* bundle);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
