@@ -299,7 +299,7 @@ class InferenceManager:
         if (rules is not None) + (file is not None) + bundle != 1:
             raise LeappValueError("set_guards: expected one of rules, file and bundle=True")
         if rules:
-            text = json.dumps({"guards": rules}, ensure_ascii=False, allow_nan=False)
+            text = json.dumps({"guards": rules}, ensure_ascii=False, default=float)
             self._manager.set_guards(text, None, False)
         else:
             self._manager.set_guards(None, file, bundle)

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/robot.md: every block, in the page's order, in one folder.
+
+Python runs in one namespace; YAML, C++ and C become the file that their first line names; shell commands run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import bundle_runner
+import leapp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(leapp.__file__).parents[2]
+
+
+def environment() -> dict[str, str]:
+    """The build tree as if it were installed."""
+    library = str(BUILD / "lib")
+    return {
+        **os.environ,
+        **bundle_runner.ONNXRUNTIME,
+        "CPATH": str(ROOT / "include"),
+        "LIBRARY_PATH": library,
+        "LD_LIBRARY_PATH": library,
+    }
+
+
+class Page:
+    """Runs blocks, and keeps what they print."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, Any] = {}
+        self.printed: list[str] = []
+
+    def run(self, language: str, block: str) -> None:
+        if language == "python":
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                exec(block, self.names)
+            self.printed.append(output.getvalue())
+        elif language in ("yaml", "cpp", "c"):
+            named = re.match(r"(?:#|//|/\*) (\S+\.\w+)", block)
+            assert named is not None, f"no file named in: {block[:40]}"
+            (self.folder / named[1]).write_text(block)
+        elif language == "sh":
+            done = subprocess.run(
+                ["sh", "-e", "-c", block],
+                cwd=self.folder,
+                env=environment(),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            self.printed.append(done.stdout)
+        else:
+            assert language == "text", language
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = Page(tmp_path)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "docs" / "robot.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert {language for language, _ in blocks} >= {"python", "yaml", "cpp", "c", "sh"}
+    for language, block in blocks:
+        page.run(language, block)
+    printed = [text for text in page.printed if text]
+    controller = next(text for text in printed if "overruns" in text)
+    assert "11 calls" in controller
+    assert "policy/target[0,1] (knee): " in controller
+    # The same robot by C++, by Python and by C.
+    knees = [float(number) for text in printed for number in re.findall(r"knee (-?\d\.\d+)$", text, re.MULTILINE)]
+    assert len(knees) == 3
+    assert knees == pytest.approx([knees[0]] * 3, abs=1e-3)
+    chunks = next(text for text in printed if text.startswith("0.00 0.50"))
+    assert chunks.split() == ["0.00", "0.50", "1.00", "1.50", "2.00", "2.00", "2.00", "1.88", "2.00"]
+
+
+def test_the_message_on_the_page_is_what_is_said() -> None:
+    names = ((None, ("hip", "knee", "ankle")),)
+    port = leapp.Port("policy/q", "policy", "input", None, "float32", (1, 3), names[0], None, None, None, {})
+    with pytest.raises(ValueError, match="the robot lacks") as caught:
+        leapp.NameMap(port, -1, ["hip", "knee", "toe"])
+    assert str(caught.value) in (ROOT / "docs" / "robot.md").read_text()
