@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +16,20 @@ import pytest
 import rewrite_sweep
 import torch
 from rewrite_operators import Shape
-from rewrite_sweep import FEW_SHAPES, LEVELS, SHAPES, Few, Finding, batches, compare, pairs, run_valid, session, walks
+from rewrite_sweep import (
+    FEW_SHAPES,
+    LEVELS,
+    SHAPES,
+    Few,
+    Finding,
+    batches,
+    compare,
+    pairs,
+    run,
+    run_valid,
+    session,
+    walks,
+)
 
 ROOT = Path(__file__).parents[2]
 BATCH = 60  # chains in one model: the time that rewrites take grows faster than the model
@@ -111,12 +125,15 @@ def find(
 
 
 def lines(findings: list[Finding]) -> str:
-    return "\n".join(str(finding) for finding in findings if not divides_by_zero(finding))
+    return "\n".join(str(finding) for finding in findings if not meets_infinities(finding))
 
 
-def divides_by_zero(finding: Finding) -> bool:
-    """Then a factor that is moved to the other side of a product makes another infinity or NaN of it."""
-    return any(word in finding.text for word in ("inf", "nan"))
+def meets_infinities(finding: Finding) -> bool:
+    """Of these a factor that is moved to the other side of a product makes others, and the kernels of ONNX Runtime do not
+    agree on the largest of numbers among which is NaN."""
+    shown = dataclasses.replace(finding.chain, show_middle=True)
+    (outputs,) = run([shown], finding.opset, "off", finding.dynamic)
+    return any(one.dtype.kind == "f" and not np.isfinite(one).all() for one in outputs)
 
 
 def test_a_sample_of_operator_pairs_is_not_broken_by_rewrites() -> None:
