@@ -129,7 +129,7 @@ def lines(findings: list[Finding]) -> str:
 
 
 def meets_infinities(finding: Finding) -> bool:
-    """Of these a factor that is moved to the other side of a product makes others, and the kernels of ONNX Runtime do not
+    """Of these a factor that moves to the other side of a product makes others, and the kernels of ONNX Runtime do not
     agree on the largest of numbers among which is NaN."""
     shown = dataclasses.replace(finding.chain, show_middle=True)
     (outputs,) = run([shown], finding.opset, "off", finding.dynamic)
