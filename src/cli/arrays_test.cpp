@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -150,7 +151,33 @@ TEST(Zip, EveryChangedByteEndsInAnErrorOrInTheSameContents) {
   }
 }
 
-TEST(Zip, AMemberThatOccursTwiceIsRefused) { EXPECT_FALSE(read_zip(zip_of({{"a", {}}, {"a", {}}}, false)).ok()); }
+TEST(Zip, AMemberThatOccursTwiceIsRefused) {
+  EXPECT_EQ(zip_bytes(std::vector<ZipMember>{{"a", {}}, {"a", {}}}, false).status().code(),
+            StatusCode::kInvalidArgument);
+  std::vector<std::byte> file = zip_of({{"q", {}}, {"~", {}}}, false);
+  std::replace(file.begin(), file.end(), std::byte{'~'}, std::byte{'q'});
+  const Status status = read_zip(file).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+}
+
+TEST(Zip, MembersThatShareTheirDataAreRefused) {
+  const std::vector<std::byte> good =
+      zip_of({{"q", std::vector<std::byte>(400, std::byte{1})}, {"~", {std::byte{2}}}}, false);
+  // The second entry of the directory becomes a copy of the first: the same data under another name.
+  const auto signature = {std::byte{'P'}, std::byte{'K'}, std::byte{1}, std::byte{2}};
+  const auto first = std::search(good.begin(), good.end(), signature.begin(), signature.end());
+  const auto second = std::search(first + 1, good.end(), signature.begin(), signature.end());
+  std::vector<std::byte> file = good;
+  std::copy(first, second, file.begin() + (second - good.begin()));
+  *std::find(file.begin() + (second - good.begin()), file.end(), std::byte{'q'}) = std::byte{'~'};
+  EXPECT_FALSE(read_zip(file).ok());
+}
+
+TEST(Zip, EqualMembersGiveEqualBytes) {
+  const std::vector<ZipMember> members{{"a", std::vector<std::byte>(40, std::byte{1})}};
+  EXPECT_EQ(zip_of(members, true), zip_of(members, true));
+  EXPECT_EQ(zip_bytes({}, false).status().code(), StatusCode::kInvalidArgument);
+}
 
 TEST(Npy, AnyPieceOfAFileEndsInAStatusOrAnArray) {
   const std::vector<std::byte> good = npy_bytes(floats("x", {2, 2}, {1, 2, 3, 4})).value();

@@ -15,7 +15,6 @@
 #include "cli/findings.h"
 #include "cli/lint.h"
 #include "cli/load_flags.h"
-#include "cli/mock.h"
 #include "cli/numbers.h"
 #include "cli/opened_bundle.h"
 #include "cli/progress.h"
@@ -23,6 +22,7 @@
 #include "leapp/runtime/pipeline.h"
 #include "onnx_proto/external_data.h"
 #include "runtime/engines.h"
+#include "runtime/mock.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
 
@@ -170,9 +170,9 @@ class Checker {
     for (const bundle::PortIndex at : opened_.report.wiring.outputs) {
       if (is_gain(opened_.spec.models[at.node].outputs[at.port])) always_zero.insert(output_name(opened_.spec, at));
     }
-    std::vector<std::pair<MockSource, TensorView>> inputs;
+    std::vector<std::pair<runtime::MockSource, TensorView>> inputs;
     for (const std::string& name : pipeline.inputs()) {
-      inputs.emplace_back(MockSource(0, name), pipeline.input(name).value());
+      inputs.emplace_back(runtime::MockSource(0, name), pipeline.input(name).value());
     }
     for (int step = 0; step < kTrialSteps; ++step) {
       for (auto& [source, view] : inputs) source.fill(view);

@@ -39,18 +39,6 @@ std::string indented(const std::string& text, const std::string& mark) {
 
 }  // namespace
 
-const char* severity_text(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return "error";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kNote:
-      return "note";
-  }
-  return "";
-}
-
 std::size_t count_of(const std::vector<Finding>& findings, Severity severity) {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.severity == severity; }));

@@ -6,15 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/severity.h"
 #include "cli/context.h"
 
 namespace leapp::cli {
-
-enum class Severity {
-  kError,    ///< the bundle does not run, or not there
-  kWarning,  ///< it runs, and probably does not do what was meant
-  kNote,     ///< good to know
-};
 
 struct Finding {
   Severity severity = Severity::kError;
@@ -22,9 +17,6 @@ struct Finding {
   std::string message;  ///< what was expected and what was found
   std::string remedy;   ///< what to do about it
 };
-
-/// "error", "warning", "note".
-[[nodiscard]] const char* severity_text(Severity severity);
 
 [[nodiscard]] std::size_t count_of(const std::vector<Finding>& findings, Severity severity);
 

@@ -19,12 +19,12 @@
 #include "cli/compare.h"
 #include "cli/fused_bundle.h"
 #include "cli/load_flags.h"
-#include "cli/mock.h"
 #include "cli/opened_bundle.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/words.h"
 #include "leapp/runtime/pipeline.h"
+#include "runtime/mock.h"
 
 namespace leapp::cli {
 namespace {
@@ -111,7 +111,7 @@ class Comparison {
   const FusedBundle& fused_;
   std::optional<runtime::Pipeline> a_;
   std::optional<runtime::Pipeline> b_;
-  std::vector<MockSource> sources_;
+  std::vector<runtime::MockSource> sources_;
   Agreement agreement_;
 };
 

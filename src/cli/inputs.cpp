@@ -63,7 +63,7 @@ Result<InputSource> InputSource::open(runtime::Pipeline& pipeline, const std::ve
     if (port.where != TracedPort::Where::kInput) continue;
     LEAPP_ASSIGN_OR_RETURN(const TensorView view, value_of(port, pipeline));
     if (options.file.empty()) {
-      source.inputs_.push_back({view, std::nullopt, MockSource(options.seed, port.seen_as)});
+      source.inputs_.push_back({view, std::nullopt, runtime::MockSource(options.seed, port.seen_as)});
       continue;
     }
     const auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.type == &port.type; });

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/arrays.h"
-#include "cli/mock.h"
 #include "cli/trace.h"
 #include "leapp/runtime/pipeline.h"
+#include "runtime/mock.h"
 
 namespace leapp::cli {
 
@@ -44,7 +44,7 @@ class InputSource {
   struct Fed {
     TensorView view;
     std::optional<Series> series;
-    std::optional<MockSource> mock;
+    std::optional<runtime::MockSource> mock;
   };
 
   std::vector<Fed> inputs_;

@@ -4,24 +4,16 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 
+#include "base/half.h"
+
 namespace leapp::cli {
 namespace {
-
-/// A 16-bit float with a sign, then exponent and mantissa.
-struct Format {
-  int mantissa_bits;
-  int lowest_exponent;
-};
-
-constexpr Format kHalf{10, -14};
-constexpr Format kBrain{7, -126};
 
 template <typename T>
 T load(const std::byte* element) {
@@ -34,41 +26,6 @@ template <typename T>
 bool store(T value, std::byte* element) {
   std::memcpy(element, &value, sizeof value);
   return true;
-}
-
-std::uint16_t encode(double value, Format format) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000U : 0U);
-  const unsigned infinity = 0x7FFFU >> static_cast<unsigned>(format.mantissa_bits)
-                                           << static_cast<unsigned>(format.mantissa_bits);
-  if (std::isnan(value)) {
-    return static_cast<std::uint16_t>(sign | infinity | (1U << static_cast<unsigned>(format.mantissa_bits - 1)));
-  }
-  const double magnitude = std::abs(value);
-  if (magnitude == 0) return sign;
-  int exponent = format.lowest_exponent;
-  if (std::isfinite(magnitude)) exponent = std::max(std::ilogb(magnitude), format.lowest_exponent);
-  if (!std::isfinite(magnitude) || exponent > 1 - format.lowest_exponent) {
-    return static_cast<std::uint16_t>(sign | infinity);
-  }
-  // Rounding up to the next power of two carries into the exponent by itself.
-  const double steps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-  const auto bits =
-      (static_cast<unsigned>(exponent - format.lowest_exponent) << static_cast<unsigned>(format.mantissa_bits)) +
-      static_cast<unsigned>(steps);
-  return static_cast<std::uint16_t>(sign | std::min(bits, infinity));
-}
-
-double decode(std::uint16_t bits, Format format) {
-  const auto width = static_cast<unsigned>(format.mantissa_bits);
-  const unsigned mantissa = bits & ((1U << width) - 1);
-  const unsigned exponent = (bits & 0x7FFFU) >> width;
-  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-  if (exponent == 0x7FFFU >> width) {
-    return mantissa == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  }
-  const unsigned whole = exponent == 0 ? mantissa : mantissa | (1U << width);
-  const int shift = format.lowest_exponent + (exponent == 0 ? 0 : static_cast<int>(exponent) - 1);
-  return sign * std::ldexp(static_cast<double>(whole), shift - format.mantissa_bits);
 }
 
 // Nothing for floats.
@@ -106,9 +63,9 @@ bool store_in_range(std::int64_t value, std::byte* element) {
 bool store_float(double value, DType dtype, std::byte* element) {
   switch (dtype) {
     case DType::kFloat16:
-      return store(to_float16(value), element);
+      return store(narrow_float16(value), element);
     case DType::kBFloat16:
-      return store(to_bfloat16(value), element);
+      return store(narrow_bfloat16(value), element);
     case DType::kFloat32:
       return store(static_cast<float>(value), element);
     default:
@@ -159,15 +116,12 @@ bool is_number(DType dtype) {
   return is_port_dtype(dtype) || dtype == DType::kUInt16 || dtype == DType::kUInt32 || dtype == DType::kUInt64;
 }
 
-std::uint16_t to_float16(double value) { return encode(value, kHalf); }
-std::uint16_t to_bfloat16(double value) { return encode(value, kBrain); }
-
 double to_double(DType dtype, const std::byte* element) {
   switch (dtype) {
     case DType::kFloat16:
-      return decode(load<std::uint16_t>(element), kHalf);
+      return static_cast<double>(widen_float16(load<std::uint16_t>(element)));
     case DType::kBFloat16:
-      return decode(load<std::uint16_t>(element), kBrain);
+      return static_cast<double>(widen_bfloat16(load<std::uint16_t>(element)));
     case DType::kFloat32:
       return static_cast<double>(load<float>(element));
     case DType::kFloat64:

@@ -20,10 +20,6 @@ namespace leapp::cli {
 /// REQUIRES: is_number(dtype), here and below.
 [[nodiscard]] double to_double(DType dtype, const std::byte* element);
 
-/// The nearest float16 or bfloat16, halves to even.
-[[nodiscard]] std::uint16_t to_float16(double value);
-[[nodiscard]] std::uint16_t to_bfloat16(double value);
-
 /// Short, and parse_element gives the same element back.
 [[nodiscard]] std::string element_text(DType dtype, const std::byte* element);
 

@@ -35,7 +35,7 @@ struct ViewOptions {
 };
 
 void add_error(draw::PictureNode& node, std::string text) {
-  node.findings.push_back({draw::Severity::kError, std::move(text), {}, {}});
+  node.findings.push_back({Severity::kError, std::move(text), {}, {}});
 }
 
 /// What the model's file tells.
@@ -93,7 +93,7 @@ Result<draw::PipelinePicture> picture_for(const ViewOptions& options, const Open
   draw::PipelinePicture picture = draw::picture_of(opened.spec, opened.name);
   picture.findings.clear();  // the report says the same, with its place in the file
   for (const Status& problem : opened.report.problems) {
-    picture.findings.push_back({draw::Severity::kError, problem.message(), {}, {}});
+    picture.findings.push_back({Severity::kError, problem.message(), {}, {}});
   }
   Progress progress(context, "reading models", picture.nodes.size());
   for (std::size_t i = 0; i < picture.nodes.size(); ++i) {

@@ -12,7 +12,6 @@
 
 #include "cli/compare.h"
 #include "cli/latency.h"
-#include "cli/mock.h"
 #include "cli/numbers.h"
 #include "cli/table.h"
 
@@ -60,29 +59,6 @@ TEST(Table, IsNeverWiderThanALine) {
   EXPECT_EQ(table.text(context).find("never used"), std::string::npos);
 }
 
-double through_half(double value) {
-  const std::uint16_t bits = to_float16(value);
-  return to_double(DType::kFloat16, reinterpret_cast<const std::byte*>(&bits));
-}
-
-TEST(Numbers, SixteenBitFloatsRoundToTheNearestHalvesToEven) {
-  EXPECT_EQ(to_float16(1), 0x3C00);
-  EXPECT_EQ(to_float16(65504), 0x7BFF);
-  EXPECT_EQ(to_float16(65520), 0x7C00);
-  EXPECT_EQ(to_float16(-std::numeric_limits<double>::infinity()), 0xFC00);
-  EXPECT_EQ(to_float16(std::ldexp(1, -24)), 1);
-  EXPECT_EQ(to_float16(std::ldexp(1, -25)), 0);
-  EXPECT_EQ(to_float16(1 + std::ldexp(1, -11)), 0x3C00);
-  EXPECT_EQ(to_float16(1 + 3 * std::ldexp(1, -11)), 0x3C02);
-  EXPECT_TRUE(std::isnan(through_half(std::nan(""))));
-  EXPECT_EQ(to_bfloat16(1), 0x3F80);
-  EXPECT_EQ(to_bfloat16(3.4e38), 0x7F80);
-  for (unsigned bits = 0; bits < 0x7C00; ++bits) {
-    const auto half = static_cast<std::uint16_t>(bits);
-    EXPECT_EQ(to_float16(to_double(DType::kFloat16, reinterpret_cast<const std::byte*>(&half))), half);
-  }
-}
-
 TEST(Numbers, TextIsReadAsWhatTheDtypeHolds) {
   std::byte element[8]{};
   EXPECT_TRUE(parse_element("+1e3", DType::kFloat32, element));
@@ -117,20 +93,6 @@ TEST(Compare, ToleranceInfinitiesAndNotNumbers) {
   EXPECT_EQ(difference.count, 3U);
   EXPECT_EQ(difference.first->element, 0U);
   EXPECT_EQ(difference.first->expected, "1.1");
-}
-
-TEST(Mock, DependsOnSeedAndNameAlone) {
-  const std::vector<std::int64_t> shape{16};
-  std::vector<float> a(16);
-  std::vector<float> b(16);
-  MockSource(3, "policy/obs").fill(view(a, shape));
-  MockSource(3, "policy/obs").fill(view(b, shape));
-  EXPECT_EQ(a, b);
-  MockSource(4, "policy/obs").fill(view(b, shape));
-  EXPECT_NE(a, b);
-  MockSource(3, "policy/other").fill(view(b, shape));
-  EXPECT_NE(a, b);
-  for (const float value : a) EXPECT_TRUE(value >= -1 && value < 1);
 }
 
 TEST(Latency, PercentilesAreThoseOfTheTimes) {

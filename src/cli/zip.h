@@ -17,11 +17,12 @@ struct ZipMember {
 };
 
 /// The members, in the order of the file's directory. Stored and deflated ones, also with 64-bit sizes. The bytes may
-/// come from strangers: kDataLoss for whatever does not fit together (sizes, checksums, members that overlap or occur
-/// twice) and for more than 8 GB; no memory is taken that the file's own size does not justify.
+/// come from strangers: kDataLoss for whatever does not fit together (sizes, checksums, members that occur twice or are
+/// together larger than the file) and for more than 8 GB; no memory is taken that the file's own size does not justify.
 Result<std::vector<ZipMember>> read_zip(std::span<const std::byte> file);
 
-/// The bytes of a zip file; no time stamps, so equal members give equal bytes. kInvalidArgument over 4 GB.
+/// The bytes of a zip file; all time stamps are the same, so equal members give equal bytes. kInvalidArgument for none,
+/// and for two of the same name.
 Result<std::vector<std::byte>> zip_bytes(std::span<const ZipMember> members, bool deflated);
 
 }  // namespace leapp::cli

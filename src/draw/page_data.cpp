@@ -18,21 +18,9 @@ Json facts_json(const std::vector<Fact>& facts) {
   return json;
 }
 
-const char* severity_text(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return "error";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kNote:
-      break;
-  }
-  return "note";
-}
-
-Json findings_json(const std::vector<Finding>& findings) {
+Json findings_json(const std::vector<PictureFinding>& findings) {
   Json json = Json::array();
-  for (const Finding& finding : findings) {
+  for (const PictureFinding& finding : findings) {
     Json entry = {{"severity", severity_text(finding.severity)}, {"text", finding.text}};
     if (finding.port) entry["port"] = *finding.port;
     if (finding.op) entry["op"] = *finding.op;

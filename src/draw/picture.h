@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/severity.h"
+
 /// What a pipeline looks like, as plain data: filled by whoever knows it, drawn by libleapp_draw.so. Texts are UTF-8
 /// and are escaped by whoever draws them; empty ones are not shown.
 namespace leapp::draw {
@@ -56,10 +58,8 @@ struct PictureOperator {
   std::uint64_t constant_bytes = 0;  ///< of the constants it reads
 };
 
-enum class Severity { kNote, kWarning, kError };
-
 /// Something to know about a place of the pipeline.
-struct Finding {
+struct PictureFinding {
   Severity severity = Severity::kNote;
   std::string text;
   std::optional<std::size_t> port;  ///< of the node's inputs, then of its outputs
@@ -79,7 +79,7 @@ struct PictureNode {
   std::string operators_note;  ///< why they are not known, or where they are from
   std::vector<PictureOperator> operators;
   std::vector<PictureConstant> constants;
-  std::vector<Finding> findings;
+  std::vector<PictureFinding> findings;
   std::vector<Fact> facts;
 };
 
@@ -96,8 +96,8 @@ struct PipelinePicture {
   std::string name;
   std::vector<PictureNode> nodes;  ///< producers first
   std::vector<PictureEdge> edges;
-  std::vector<Finding> findings;  ///< of no single node
-  std::vector<Fact> facts;        ///< "frequency": "50 Hz"
+  std::vector<PictureFinding> findings;  ///< of no single node
+  std::vector<Fact> facts;               ///< "frequency": "50 Hz"
 };
 
 }  // namespace leapp::draw

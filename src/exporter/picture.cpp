@@ -45,7 +45,7 @@ void add_result(const NodeResult& result, const PreparedNode& prepared, draw::Pi
   node.status = result.status;
   std::string message = result.message;
   for (const capture::Divergence& divergence : prepared.record->divergences) {
-    node.findings.push_back({draw::Severity::kError, divergence.text, {}, operator_in(node, divergence.text)});
+    node.findings.push_back({Severity::kError, divergence.text, {}, operator_in(node, divergence.text)});
     // It stands at the end of the message too.
     if (const std::size_t at = message.find(divergence.text); at != std::string::npos) {
       message.erase(at, divergence.text.size());
@@ -53,7 +53,7 @@ void add_result(const NodeResult& result, const PreparedNode& prepared, draw::Pi
     }
   }
   if (message.empty()) return;
-  const draw::Severity severity = result.ok() ? draw::Severity::kNote : draw::Severity::kError;
+  const Severity severity = result.ok() ? Severity::kNote : Severity::kError;
   node.findings.push_back({severity, message, port_in(node, message), {}});
 }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/half.h"
 #include "base/text.h"
 
 namespace leapp::graph {
@@ -20,42 +21,6 @@ namespace {
 
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint64_t kCanonicalNan = 0x7ff8000000000000U;
-
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = (half & 0x8000U) << 16U;
-  const std::uint32_t exponent = (half >> 10U) & 0x1FU;
-  const std::uint32_t mantissa = half & 0x3FFU;
-  if (exponent == 0) {
-    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const std::uint32_t wide = exponent == 0x1FU ? 0xFFU : exponent + 112U;
-  return std::bit_cast<float>(sign | (wide << 23U) | (mantissa << 13U));
-}
-
-std::uint16_t float_to_half(float number) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000U : 0U);
-  if (std::isnan(number)) return sign | 0x7E00U;
-  const float magnitude = std::fabs(number);
-  if (magnitude >= 65520.0F) return sign | 0x7C00U;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  // A half keeps 11 significant bits, fewer below 2^-14; nearbyint rounds ties to even.
-  const int unit = std::max(exponent - 11, -24);
-  const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  if (units == 0) return sign;
-  if (unit == -24) return static_cast<std::uint16_t>(sign | units);
-  const auto biased = static_cast<std::uint32_t>(unit + 25);
-  return static_cast<std::uint16_t>(sign | ((biased << 10U) + (units - 0x400U)));
-}
-
-std::uint16_t float_to_bfloat(float number) {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  if (std::isnan(number)) return static_cast<std::uint16_t>(((bits >> 16U) & 0x8000U) | 0x7FC0U);
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
-}
-
-float bfloat_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U); }
 
 template <typename T>
 void append_raw(std::vector<std::byte>& bytes, T value) {
@@ -135,9 +100,9 @@ std::optional<double> parse_float(std::string_view text) {
 std::optional<std::string> print_elements(DType dtype, std::span<const std::byte> bytes) {
   switch (dtype) {
     case DType::kFloat16:
-      return print_all<std::uint16_t>(dtype, bytes, [](std::uint16_t v) { return plain(half_to_float(v)); });
+      return print_all<std::uint16_t>(dtype, bytes, [](std::uint16_t v) { return plain(widen_float16(v)); });
     case DType::kBFloat16:
-      return print_all<std::uint16_t>(dtype, bytes, [](std::uint16_t v) { return plain(bfloat_to_float(v)); });
+      return print_all<std::uint16_t>(dtype, bytes, [](std::uint16_t v) { return plain(widen_bfloat16(v)); });
     case DType::kFloat32:
       return print_all<float>(dtype, bytes, plain<float>);
     case DType::kFloat64:
@@ -176,8 +141,8 @@ bool parse_element(DType dtype, std::string_view text, std::vector<std::byte>& b
       // from_chars leaves the sign of a NaN to the library.
       const float value = std::isnan(*number) ? std::numeric_limits<float>::quiet_NaN() : *number;
       if (dtype == DType::kFloat32) append_raw(bytes, value);
-      if (dtype == DType::kFloat16) append_raw(bytes, float_to_half(value));
-      if (dtype == DType::kBFloat16) append_raw(bytes, float_to_bfloat(value));
+      if (dtype == DType::kFloat16) append_raw(bytes, narrow_float16(value));
+      if (dtype == DType::kBFloat16) append_raw(bytes, narrow_bfloat16(value));
       return true;
     }
     case DType::kFloat64: {

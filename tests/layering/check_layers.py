@@ -40,8 +40,8 @@ LAYERS: dict[str, Layer] = {
     "emit/onnx": Layer(("base", "graph", "emit", "onnx_proto"), ("fmt",)),
     "draw": Layer(("base", "bundle"), ("fmt", "graphviz", "json")),
     "engine": Layer(("base", "bundle"), ("fmt",)),
-    # Loops over memory: they know nothing of ours.
-    "engine/native/kernels": Layer((), ("highway",)),
+    # Loops over memory: of ours they know how numbers are stored.
+    "engine/native/kernels": Layer(("base",), ("highway",)),
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/native": Layer(("base", "engine", "engine/native/kernels", "onnx_proto"), ("fmt",)),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
@@ -60,7 +60,7 @@ LAYERS: dict[str, Layer] = {
     ),
     "cli": Layer(
         ("base", "bundle", "draw", "engine", "engine/native", "onnx_proto", "runtime", "runtime/fuse"),
-        ("fmt", "json", "cli11", "zlib"),
+        ("fmt", "json", "cli11", "libzip"),
     ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),
@@ -94,7 +94,7 @@ THIRD_PARTY: dict[str, str] = {
     "spdlog": r"spdlog/",
     "torch": r"torch/|ATen/|c10/|caffe2/",
     "yaml": r"yaml-cpp/",
-    "zlib": r"zlib\.h$",
+    "libzip": r"zip\.h$",
 }
 SYSTEM = re.compile(
     r"[a-z_0-9]+$|(sys|linux|bits)/.*\.h$"

@@ -13,6 +13,7 @@ from typing import Any
 
 import bundle_runner
 import leapp
+import numpy as np
 import pytest
 import torch
 from leapp import InputKindEnum, OutputKindEnum, TensorSemantics, annotate
@@ -131,3 +132,13 @@ def test_another_seed_shows_in_the_weights(walk: Path) -> None:
     assert (found["what"], found["where"]) == ("weights", f"policy: {tensor.name}")
     assert found["max_abs_diff"] == pytest.approx(0.25, rel=1e-5)
     assert run("diff", walk, other, "--atol", 0.3)["same"]
+
+
+def test_made_up_inputs_are_those_of_python(walk: Path, tmp_path: Path) -> None:
+    done = run("run", walk, "--seed", 11, "--steps", 1, "--trace", tmp_path / "trace.npz")
+    assert done["steps"] == 1
+    made = leapp.InferenceManager(walk).get_mock_input(seed=11)
+    trace = np.load(tmp_path / "trace.npz")
+    assert made
+    for name, values in made.items():
+        np.testing.assert_array_equal(trace[f"inputs/{name}"][0], values.numpy())

@@ -13,7 +13,7 @@
 #include "common/exceptions.h"
 #include "describe.h"
 #include "load.h"
-#include "mock.h"
+#include "runtime/mock.h"
 #include "runtime/pipeline_access.h"
 
 namespace nb = nanobind;
@@ -300,14 +300,16 @@ void Manager::with_pipeline(const std::function<void(runtime::Pipeline&)>& f) {
 }
 
 nb::dict Manager::mock_input(std::optional<std::uint64_t> seed) const {
-  std::random_device device;
-  std::mt19937_64 generator(seed ? *seed : (std::uint64_t{device()} << 32U | device()));
+  if (!seed) {
+    std::random_device device;
+    seed = std::uint64_t{device()} << 32U | device();
+  }
   const ArrayLibrary library = ArrayLibrary::current();
   library.check(inputs_);
   nb::dict values;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ArrayOut made = library.make(inputs_[i]);
-    fill_random(inputs_[i].dtype, made.data, input_views_[i].size(), generator);
+    runtime::MockSource(*seed, inputs_[i].name).fill({made.data, inputs_[i].dtype, input_views_[i].shape});
     values[inputs_[i].key] = made.array;
   }
   return values;

@@ -10,39 +10,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/half.h"
+
 namespace leapp::onnx_ops {
 namespace {
-
-std::uint16_t half_bits(float number) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(number);
-  const auto sign = static_cast<std::uint16_t>((bits >> 16U) & 0x8000U);
-  if (std::isnan(number)) return static_cast<std::uint16_t>(sign | 0x7E00U);
-  const float size = std::fabs(number);
-  if (size >= 65520.0F) return static_cast<std::uint16_t>(sign | 0x7C00U);
-  if (size == 0.0F) return sign;
-  // Eleven significant bits, fewer below 2^-14; nearbyint rounds ties to even.
-  const int exponent = std::max(std::ilogb(size), -14);
-  const auto units = static_cast<std::uint32_t>(std::nearbyint(std::scalbn(size, 10 - exponent)));
-  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10U) + units));
-}
-
-std::uint16_t bfloat_bits(float number) {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  if (std::isnan(number)) return 0x7FC0U;
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
-}
-
-double half_value(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 0x1F;
-  const int mantissa = bits & 0x3FF;
-  double value = 0;
-  if (exponent == 31) {
-    value = mantissa != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  } else {
-    value = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -value : value;
-}
 
 template <typename T>
 void append_bytes(T value, std::vector<std::byte>& bytes) {
@@ -150,9 +121,9 @@ std::int64_t to_int64(const graph::Scalar& scalar) {
 void append_number(const graph::Scalar& scalar, DType dtype, std::vector<std::byte>& bytes) {
   switch (dtype) {
     case DType::kFloat16:
-      return append_bytes(half_bits(static_cast<float>(to_double(scalar))), bytes);
+      return append_bytes(narrow_float16(static_cast<float>(to_double(scalar))), bytes);
     case DType::kBFloat16:
-      return append_bytes(bfloat_bits(static_cast<float>(to_double(scalar))), bytes);
+      return append_bytes(narrow_bfloat16(static_cast<float>(to_double(scalar))), bytes);
     case DType::kFloat32:
       return append_bytes(static_cast<float>(to_double(scalar)), bytes);
     case DType::kFloat64:
@@ -170,11 +141,9 @@ void append_number(const graph::Scalar& scalar, DType dtype, std::vector<std::by
 graph::Scalar read_number(DType dtype, std::span<const std::byte> bytes, std::size_t index) {
   switch (dtype) {
     case DType::kFloat16:
-      return half_value(read_as<std::uint16_t>(bytes, index));
-    case DType::kBFloat16: {
-      const std::uint32_t bits = read_as<std::uint16_t>(bytes, index);
-      return static_cast<double>(std::bit_cast<float>(bits << 16U));
-    }
+      return static_cast<double>(widen_float16(read_as<std::uint16_t>(bytes, index)));
+    case DType::kBFloat16:
+      return static_cast<double>(widen_bfloat16(read_as<std::uint16_t>(bytes, index)));
     case DType::kFloat32:
       return static_cast<double>(read_as<float>(bytes, index));
     case DType::kFloat64:

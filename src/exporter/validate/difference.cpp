@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/half.h"
+
 namespace leapp::exporter {
 namespace {
 
@@ -19,16 +21,8 @@ struct BFloat {
   std::uint16_t bits;
 };
 
-double as_double(Half half) {
-  const int exponent = (half.bits >> 10U) & 0x1fU;
-  const double mantissa = half.bits & 0x3ffU;
-  const double sign = (half.bits & 0x8000U) != 0 ? -1.0 : 1.0;
-  if (exponent == 0x1f) {
-    return mantissa == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  }
-  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25));
-}
-double as_double(BFloat value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16U); }
+double as_double(Half half) { return static_cast<double>(widen_float16(half.bits)); }
+double as_double(BFloat value) { return static_cast<double>(widen_bfloat16(value.bits)); }
 template <typename T>
 double as_double(T value) {
   return static_cast<double>(value);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 
 #include "engine/native/kernels/levels_test.h"
@@ -131,28 +130,6 @@ TEST_P(MatMulTest, BothSidesWithAnyStrides) {
       ASSERT_NEAR(y[static_cast<std::size_t>(i)], std::max(0.0, 0.25 * sum), 1e-5) << form << ' ' << i;
     }
   }
-}
-
-TEST(StorageTest, NarrowNumbersRoundToNearestEven) {
-  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
-    const auto half = static_cast<std::uint16_t>(bits);
-    if ((bits & 0x7c00U) != 0x7c00U || (bits & 0x3ffU) == 0) {
-      ASSERT_EQ(narrow_float16(widen_float16(half)), half) << bits;
-    }
-    if ((bits & 0x7f80U) != 0x7f80U || (bits & 0x7fU) == 0) {
-      ASSERT_EQ(narrow_bfloat16(widen_bfloat16(half)), half) << bits;
-    }
-  }
-  EXPECT_EQ(narrow_float16(1.0F + 1.0F / 2048), 0x3c00);  // halfway: to even, down
-  EXPECT_EQ(narrow_float16(1.0F + 3.0F / 2048), 0x3c02);  // halfway: to even, up
-  EXPECT_EQ(narrow_float16(65519.0F), 0x7bff);
-  EXPECT_EQ(narrow_float16(65520.0F), 0x7c00);
-  EXPECT_EQ(narrow_float16(2.98023224e-8F), 0);  // half of the smallest: to even
-  EXPECT_EQ(narrow_float16(2.98023260e-8F), 1);
-  EXPECT_TRUE(std::isnan(widen_float16(narrow_float16(NAN))));
-  EXPECT_TRUE(std::isnan(widen_bfloat16(narrow_bfloat16(NAN))));
-  EXPECT_EQ(narrow_bfloat16(std::bit_cast<float>(0x3f808000U)), 0x3f80);
-  EXPECT_EQ(narrow_bfloat16(std::bit_cast<float>(0x3f818000U)), 0x3f82);
 }
 
 }  // namespace

@@ -22,12 +22,12 @@ struct BFloat {
 };
 
 /// Whatever the flushing of denormals is set to.
-[[nodiscard]] inline float widen(Half half) noexcept { return kernels::widen_float16(half.bits); }
-[[nodiscard]] inline float widen(BFloat number) noexcept { return kernels::widen_bfloat16(number.bits); }
+[[nodiscard]] inline float widen(Half half) noexcept { return widen_float16(half.bits); }
+[[nodiscard]] inline float widen(BFloat number) noexcept { return widen_bfloat16(number.bits); }
 
 /// To the nearest, ties to even.
-[[nodiscard]] inline BFloat to_bfloat(float number) noexcept { return {kernels::narrow_bfloat16(number)}; }
-[[nodiscard]] inline Half to_half(float number) noexcept { return {kernels::narrow_float16(number)}; }
+[[nodiscard]] inline BFloat to_bfloat(float number) noexcept { return {narrow_bfloat16(number)}; }
+[[nodiscard]] inline Half to_half(float number) noexcept { return {narrow_float16(number)}; }
 
 /// Floats to integers as x86 does it, but the same everywhere: what does not fit becomes the lowest number.
 template <typename To, typename From>
