@@ -193,9 +193,9 @@ Status RecordedRun::step(const RecordedStep& recorded) {
   if (result != recorded.info.result && !odd_result_) {
     odd_result_ = {number_, result_text(recorded.info.result), result_text(result), pipeline_->error().message()};
   }
-  compare(0, outputs_, recorded.outputs);
-  // After a step that did not succeed the caller may have put back what was before.
+  // A step that did not succeed leaves outputs of one that may not be here, and the caller may have put state back.
   if (recorded.info.result != static_cast<std::uint64_t>(StepResult::kOk)) return set_state(recorded.states);
+  compare(0, outputs_, recorded.outputs);
   compare(outputs_.size(), states_, recorded.states);
   return {};
 }
