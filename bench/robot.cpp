@@ -4,20 +4,25 @@
 // What stands between a pipeline and a robot, beside the bare step: nanoseconds per step, as JSON.
 //
 //   bench_robot BUNDLE STEPS    a bundle whose ports all are [1, joints] with names
+//
+// The recorder writes beside the bundle.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "leapp/runtime/loop.h"
 #include "leapp/runtime/name_map.h"
 #include "leapp/runtime/pipeline.h"
+#include "leapp/runtime/recorder.h"
 
 namespace leapp::bench {
 namespace {
@@ -47,6 +52,7 @@ struct Parts {
   bool maps = false;
   bool guards = false;
   bool loop = false;
+  bool recorder = false;
 };
 
 /// A pipeline with some of the parts around it.
@@ -61,6 +67,29 @@ class Controller {
     for (const Port& port : pipeline_->output_ports()) outputs_.push_back(map_of(port));
     robot_.assign(pipeline_->input_ports().front().size(), 0.5F);
     if (parts.guards) guard();
+    if (parts.recorder) record(bundle);
+  }
+
+  ~Controller() {
+    if (!recorder_) return;
+    (void)recorder_->close();
+    const RecorderSummary summary = recorder_->summary();
+    // A step that is dropped is cheaper than one that is not.
+    if (summary.dropped * 100 > summary.steps) {
+      std::fprintf(stderr, "%lu of %lu steps were dropped\n", summary.dropped, summary.steps);
+    }
+    std::filesystem::remove(file_);
+  }
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  /// Lets the recorder's thread write, so that it does not do so while something else is measured.
+  void settle() {
+    for (int i = 0; recorder_ && i < 10; ++i) {
+      const RecorderSummary summary = recorder_->summary();
+      if (summary.written + summary.dropped == summary.steps) return;
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
   }
 
   void block() {
@@ -98,6 +127,12 @@ class Controller {
     if (!pipeline_->set_guards(rules).ok()) std::exit(1);
   }
 
+  void record(const std::string& bundle) {
+    file_ = bundle + (parts_.maps ? "_all.mcap" : "_recorder.mcap");
+    recorder_ = std::make_unique<Recorder>(
+        take(Recorder::make(*pipeline_, file_, {.flush_interval = std::chrono::milliseconds(0), .overwrite = true})));
+  }
+
   void step() {
     robot_[0] += 0.001F;
     if (robot_[0] > 1) robot_[0] = 0;
@@ -105,6 +140,7 @@ class Controller {
       for (NameMap& map : inputs_) (void)map.write(std::span<const float>(robot_));
     }
     if (pipeline_->step() != StepResult::kOk || pipeline_->guard_event_count() != 0) std::exit(1);
+    if (recorder_) recorder_->record();
     if (parts_.maps) {
       for (NameMap& map : outputs_) (void)map.read(std::span<float>(targets_.data(), robot_.size()));
     }
@@ -114,6 +150,8 @@ class Controller {
   HastyClock clock_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Loop> loop_;
+  std::string file_;
+  std::unique_ptr<Recorder> recorder_;
   std::vector<NameMap> inputs_;
   std::vector<NameMap> outputs_;
   std::vector<float> robot_;
@@ -140,13 +178,15 @@ void run(const std::string& bundle, int steps) {
   add("maps", {.maps = true});
   add("guards", {.guards = true});
   add("loop", {.loop = true});
-  add("all", {.maps = true, .guards = true, .loop = true});
+  add("recorder", {.recorder = true});
+  add("all", {.maps = true, .guards = true, .loop = true, .recorder = true});
   for (Row& row : rows) row.controller->block();
   for (int i = 0; i < steps / kBlock; ++i) {
     for (Row& row : rows) {  // in turns, so that whatever else the machine does hits all of them
       const auto start = Clock::now();
       row.controller->block();
       row.times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kBlock);
+      row.controller->settle();
     }
   }
   const double bare = median(rows.front().times);

@@ -18,6 +18,7 @@ PARTS = {
     "maps": "order by name, with scale and offset",
     "guards": "guards: finite, bounds and rate of every element",
     "loop": "the loop's deadlines and statistics",
+    "recorder": "the recorder: inputs, outputs and times of every step",
     "all": "all together",
 }
 

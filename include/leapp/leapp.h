@@ -9,8 +9,8 @@
  * of the last call on this thread that failed. No exception leaves these functions, and none may come in through a
  *   callback.
  * - Handles (leapp_pipeline, ...) are made by a function with _load or _make in its name and given back with _free,
- * which takes NULL too. What a handle was made from outlives it: free name maps, players and loops before their
- * pipeline.
+ * which takes NULL too. What a handle was made from outlives it: free name maps, players, loops and recorders before
+ * their pipeline.
  * - Text that is returned belongs to the handle and stays until that is freed. Text that is given is read during the
  * call.
  * - Structs begin with their size, which whoever makes one sets (LEAPP_INIT does): newer versions add fields at the
@@ -277,6 +277,45 @@ LEAPP_C void leapp_chunks_take(leapp_chunks* chunks, int64_t start);
 LEAPP_C int32_t leapp_chunks_play(leapp_chunks* chunks, int64_t time);
 /* One moment: the output without its axis of moments. */
 LEAPP_C leapp_status leapp_chunks_port(const leapp_chunks* chunks, leapp_port* port);
+
+/* ---- Recorder ---------------------------------------------------------------------------------------------------- */
+
+typedef struct leapp_recorder leapp_recorder;
+
+typedef struct leapp_recorder_options {
+  uint32_t size;
+  int32_t overwrite;         /* 1: a file that is there is replaced, else it is an error */
+  uint64_t ring_bytes;       /* of the memory between steps and file; 0: 4 MiB */
+  uint64_t chunk_bytes;      /* a chunk is written when it is so large; 0: 1 MiB */
+  int64_t flush_interval_ms; /* or when its first step is so old; 0: 500 */
+  int32_t sync;              /* 1: each chunk is forced to disk */
+  const int32_t* cpus;       /* the cores of the thread that writes */
+  size_t cpu_count;          /* 0: any */
+} leapp_recorder_options;
+
+/* In the end steps = written + dropped. */
+typedef struct leapp_recorder_summary {
+  uint32_t size;
+  uint64_t steps;
+  uint64_t written;
+  uint64_t dropped;
+  uint64_t bytes; /* of the file */
+} leapp_recorder_summary;
+
+/* `file` is an MCAP file that is made; `options` may be NULL. */
+LEAPP_C leapp_status leapp_recorder_make(leapp_pipeline* pipeline, const char* file,
+                                         const leapp_recorder_options* options, leapp_recorder** recorder);
+/* Closes it, too. */
+LEAPP_C void leapp_recorder_free(leapp_recorder* recorder);
+/* After leapp_step, on the same thread: 1 when the step was taken down, 0 when it was dropped or there was none. Never
+ * waits, never allocates. `tick` may be NULL. */
+LEAPP_C int32_t leapp_recorder_record(leapp_recorder* recorder, const leapp_tick* tick);
+/* Of any thread. */
+LEAPP_C leapp_status leapp_recorder_read(const leapp_recorder* recorder, leapp_recorder_summary* summary);
+/* LEAPP_OK while it goes on; else why recording has stopped. Of any thread. */
+LEAPP_C leapp_status leapp_recorder_status(const leapp_recorder* recorder);
+/* Writes what is left and the index that viewers use. */
+LEAPP_C leapp_status leapp_recorder_close(leapp_recorder* recorder);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from leapp.lifecycle import compile_graph, start, stop
     from leapp.patches import FunctionPatch
     from leapp.ports import NameMap, Port
+    from leapp.recorder import Recorder
     from leapp.results import CompileResults
     from leapp.robot import ChunkPlayer, Loop
     from leapp.runtime import InferenceManager
@@ -97,6 +98,7 @@ __all__ = [
     "NodeResult",
     "OutputKindEnum",
     "Port",
+    "Recorder",
     "TemporalAxis",
     "TensorSemantics",
     "TracedTensor",
@@ -143,6 +145,7 @@ _ALONE = {
     "ChunkPlayer": "leapp.robot",
     "InferenceManager": "leapp.runtime",
     "Loop": "leapp.robot",
+    "Recorder": "leapp.recorder",
     "NameMap": "leapp.ports",
     "Port": "leapp.ports",
     "__config_version__": "leapp.version",

@@ -10,7 +10,16 @@
 
 namespace leapp::cli {
 
-TensorDifference compare(const TensorView& found, std::span<const std::byte> expected, const Tolerance& tolerance) {
+namespace {
+
+bool is_close(DType dtype, double found, double expected, const Tolerance& tolerance) {
+  const double distance = std::abs(found - expected);
+  return is_floating(dtype) &&
+         (found == expected || (std::isnan(found) && std::isnan(expected)) ||
+          (std::isfinite(distance) && distance <= tolerance.atol + tolerance.rtol * std::abs(expected)));
+}
+
+TensorDifference compare(const TensorView& found, std::span<const std::byte> expected, const Tolerance* tolerance) {
   TensorDifference difference;
   // Almost always, and much faster than looking at elements.
   if (expected.empty() || std::memcmp(found.data, expected.data(), expected.size()) == 0) return difference;
@@ -24,15 +33,22 @@ TensorDifference compare(const TensorView& found, std::span<const std::byte> exp
     const double b = to_double(found.dtype, other);
     const double distance = std::abs(a - b);
     if (std::isfinite(distance)) difference.largest = std::max(difference.largest, distance);
-    const bool close = is_floating(found.dtype) &&
-                       (a == b || (std::isnan(a) && std::isnan(b)) ||
-                        (std::isfinite(distance) && distance <= tolerance.atol + tolerance.rtol * std::abs(b)));
-    if (close) continue;
+    if (tolerance != nullptr && is_close(found.dtype, a, b, *tolerance)) continue;
     if (++difference.count == 1) {
       difference.first = {i, element_text(found.dtype, other), element_text(found.dtype, one)};
     }
   }
   return difference;
+}
+
+}  // namespace
+
+TensorDifference compare(const TensorView& found, std::span<const std::byte> expected, const Tolerance& tolerance) {
+  return compare(found, expected, &tolerance);
+}
+
+TensorDifference compare_bits(const TensorView& found, std::span<const std::byte> expected) {
+  return compare(found, expected, nullptr);
 }
 
 }  // namespace leapp::cli

@@ -33,4 +33,7 @@ struct TensorDifference {
 [[nodiscard]] TensorDifference compare(const TensorView& found, std::span<const std::byte> expected,
                                        const Tolerance& tolerance);
 
+/// The same for elements of which every bit has to be the same.
+[[nodiscard]] TensorDifference compare_bits(const TensorView& found, std::span<const std::byte> expected);
+
 }  // namespace leapp::cli

@@ -10,6 +10,7 @@
 #include "cli/arrays.h"
 #include "cli/compare.h"
 #include "cli/context.h"
+#include "cli/replay_report.h"
 #include "cli/trace.h"
 
 namespace leapp::cli {
@@ -28,31 +29,24 @@ class Replay {
   /// `value` is what the port with that number has in that step.
   void compare(std::size_t port, std::size_t step, const TensorView& value);
 
-  [[nodiscard]] bool agrees() const { return !first_; }
-  [[nodiscard]] std::string text(const Context& context) const;
+  [[nodiscard]] bool agrees() const { return report_.agrees(); }
+  [[nodiscard]] std::string text(const Context& context) const { return report_.text(context, steps_); }
   [[nodiscard]] Json json() const;
 
  private:
   struct Port {
     std::optional<Series> series;
-    double largest = 0;
-    std::size_t count = 0;
-    std::optional<std::size_t> first_step;
-  };
-  struct First {
-    std::size_t port = 0;
-    std::size_t step = 0;
-    ElementDifference element;
+    std::size_t reported = 0;  ///< its number in the report
   };
 
-  explicit Replay(const std::vector<TracedPort>& ports) : traced_(&ports), ports_(ports.size()) {}
+  Replay(const std::string& file, const std::vector<TracedPort>& ports, const Tolerance& tolerance)
+      : traced_(&ports), tolerance_(tolerance), ports_(ports.size()), report_(file, tolerance) {}
 
   const std::vector<TracedPort>* traced_;
-  std::string file_;
   Tolerance tolerance_;
   std::vector<Port> ports_;
   std::size_t steps_ = 0;
-  std::optional<First> first_;
+  ReplayReport report_;
 };
 
 }  // namespace leapp::cli

@@ -16,6 +16,7 @@
 #include "cli/opened_bundle.h"
 #include "cli/progress.h"
 #include "cli/replay.h"
+#include "cli/replay_recording.h"
 #include "cli/statistics.h"
 #include "cli/table.h"
 #include "cli/trace.h"
@@ -34,11 +35,17 @@ struct RunOptions {
   std::string output;
   std::string trace;
   std::string replay;
-  Tolerance tolerance;
+  std::optional<double> rtol;
+  std::optional<double> atol;
   bool zeros = false;
   bool compress = false;
   runtime::LoadOptions load;
 };
+
+Tolerance tolerance_of(const RunOptions& options) {
+  const Tolerance usual;
+  return {options.rtol.value_or(usual.rtol), options.atol.value_or(usual.atol)};
+}
 
 /// One run, from its files to its numbers. Stays where it is: parts of it point at others.
 class Run {
@@ -86,7 +93,7 @@ Status Run::prepare() {
   ports_ = traced_ports(opened_.spec, opened_.report.wiring);
   InputOptions inputs = options_.inputs;
   if (!options_.replay.empty()) {
-    LEAPP_ASSIGN_OR_RETURN(replay_, Replay::open(options_.replay, ports_, options_.tolerance));
+    LEAPP_ASSIGN_OR_RETURN(replay_, Replay::open(options_.replay, ports_, tolerance_of(options_)));
     inputs.file = options_.replay;
   }
   LEAPP_ASSIGN_OR_RETURN(inputs_, InputSource::open(*pipeline_, ports_, inputs));
@@ -218,7 +225,20 @@ Json Run::json() const {
           {"replay", replay_ ? replay_->json() : Json(nullptr)}};
 }
 
+Result<ExitCode> run_recorded(const RunOptions& options, Context& context) {
+  for (const auto& [given, name] :
+       {std::pair(!options.output.empty(), "--output"), std::pair(!options.trace.empty(), "--trace"),
+        std::pair(options.zeros, "--zeros")}) {
+    if (given) return invalid_argument(fmt::format("{}: expected none with a recording as --replay", name));
+  }
+  RecordingReplay replay{
+      .bundle = options.bundle, .file = options.replay, .steps = options.steps, .load = options.load};
+  if (options.rtol || options.atol) replay.tolerance = {options.rtol.value_or(0), options.atol.value_or(0)};
+  return replay_recording(replay, context);
+}
+
 Result<ExitCode> run_bundle(const RunOptions& options, Context& context) {
+  if (is_recording(options.replay)) return run_recorded(options, context);
   Run run(options, context);
   LEAPP_RETURN_IF_ERROR(run.prepare());
   if (const Status stepped = run.step_all(); !stepped.ok()) {
@@ -243,6 +263,7 @@ void add_run(CLI::App& app, Context& context) {
                                    .summary = "step a bundle with data, keep and compare what it does",
                                    .examples = "  leapp run walk/walk.yaml --steps 100 --trace walk.npz\n"
                                                "  leapp run walk/walk.yaml --replay walk.npz --no-fuse\n"
+                                               "  leapp run walk/walk.yaml --replay robot.mcap\n"
                                                "  leapp run walk/walk.yaml --inputs log.csv --output actions.csv"},
                                   [options, &context] { return run_bundle(*options, context); });
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
@@ -257,11 +278,11 @@ void add_run(CLI::App& app, Context& context) {
   command.add_option("--trace", options->trace, "write every port of every step: .npz, .safetensors or .csv");
   command.add_flag("--compress", options->compress, "deflate what is written to an .npz");
   CLI::Option* replay = command.add_option("--replay", options->replay,
-                                           "feed the inputs of such a trace and compare everything else with it");
+                                           "feed the inputs of a trace or recording (.mcap), compare the rest");
   replay->excludes(inputs);
-  command.add_option("--rtol", options->tolerance.rtol, "for --replay: relative tolerance (0.001)")
+  command.add_option("--rtol", options->rtol, "for --replay: relative tolerance (0.001; recording: 0)")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--atol", options->tolerance.atol, "for --replay: absolute tolerance (0.00001)")
+  command.add_option("--atol", options->atol, "for --replay: absolute tolerance (0.00001; recording: 0)")
       ->check(CLI::NonNegativeNumber);
   add_load_options(command, options->load);
 }

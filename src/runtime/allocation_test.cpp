@@ -24,6 +24,7 @@
 #include "leapp/runtime/loop.h"
 #include "leapp/runtime/name_map.h"
 #include "leapp/runtime/pipeline.h"
+#include "leapp/runtime/recorder.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_testing.h"
 #include "runtime/robot_testing.h"
@@ -222,8 +223,8 @@ class HastyClock final : public LoopClock {
   void sleep_until(Time /*time*/, const std::atomic<bool>& /*interrupted*/) noexcept override {}
 };
 
-// Maps, guards that find something, the loop's statistics, an action chunk: all that a controller does between two
-// sensor readings.
+// Maps, guards that find something, the loop's statistics, an action chunk, the recorder: all that a controller does
+// between two sensor readings.
 TEST(NativeSteps, AHundredThousandOfAWholeControllerAllocateNothing) {
   RobotBundle bundle("controller_allocations");
   Pipeline pipeline = bundle.load();
@@ -242,6 +243,8 @@ TEST(NativeSteps, AHundredThousandOfAWholeControllerAllocateNothing) {
                   .ok());
   HastyClock clock;
   Loop loop = Loop::make(pipeline, {.frequency = 100'000.0, .clock = &clock}).value();
+  // So small that steps are dropped, too, which allocates nothing either.
+  Recorder recorder = Recorder::make(pipeline, bundle.folder() / "run.mcap", {.ring_bytes = 1 << 15}).value();
   std::array<double, 3> sensors{};
   std::array<float, 3> targets{};
   std::size_t refused = 0;
@@ -257,6 +260,7 @@ TEST(NativeSteps, AHundredThousandOfAWholeControllerAllocateNothing) {
     const StepResult result = pipeline.step();
     refused += result == StepResult::kRefused ? 1U : 0U;
     events += pipeline.guard_event_count();
+    recorder.record(tick);
     failed = failed || result == StepResult::kFailed || !action.read(targets);
     player.take(tick.woken);
     failed = player.play(tick.woken + std::chrono::milliseconds(5)) == ChunkResult::kEmpty || failed;
@@ -270,6 +274,11 @@ TEST(NativeSteps, AHundredThousandOfAWholeControllerAllocateNothing) {
   EXPECT_GT(refused, 1000U);  // refusing allocates nothing either
   EXPECT_LT(refused, 90'000U);
   EXPECT_GT(events, 20'000U);
+  EXPECT_TRUE(recorder.close().ok());
+  const RecorderSummary recorded = recorder.summary();
+  EXPECT_EQ(recorded.steps, 100'000U);
+  EXPECT_EQ(recorded.written + recorded.dropped, 100'000U);
+  EXPECT_GT(recorded.written, 100U);
 }
 
 // In a child, where from then on every system call but exit ends the process.

@@ -236,4 +236,25 @@ void GuardSet::forget() noexcept {
   }
 }
 
+std::size_t GuardSet::memory_size() const noexcept {
+  std::size_t size = 0;
+  for (const GuardedPort& port : ports_) size += 1 + port.last.size();
+  return size;
+}
+
+void GuardSet::save_memory(std::byte* to) const noexcept {
+  for (const GuardedPort& port : ports_) {
+    *to++ = std::byte{port.has_last};
+    to = std::copy(port.last.begin(), port.last.end(), to);
+  }
+}
+
+void GuardSet::load_memory(const std::byte* from) noexcept {
+  for (GuardedPort& port : ports_) {
+    port.has_last = *from++ != std::byte{0};
+    std::copy_n(from, port.last.size(), port.last.begin());
+    from += port.last.size();
+  }
+}
+
 }  // namespace leapp::runtime

@@ -72,6 +72,11 @@ class GuardSet {
   Status set_last_good(std::string_view port, std::span<const double> values);
   void forget() noexcept;
 
+  /// The last good values of inputs and outputs, as bytes: memory_size() of them. To go on with them elsewhere.
+  [[nodiscard]] std::size_t memory_size() const noexcept;
+  void save_memory(std::byte* to) const noexcept;
+  void load_memory(const std::byte* from) noexcept;
+
  private:
   GuardSet() = default;
   bool check(std::size_t at, unsigned parity) noexcept;

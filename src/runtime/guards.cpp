@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/guard_set.h"
+#include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
 
 namespace leapp::runtime {
@@ -81,10 +82,15 @@ Status Pipeline::set_guards(const GuardRules& rules) {
     places.push_back(impl_->place_of(port));
     ports.push_back(std::move(port));
   }
-  if (rules.empty()) return impl_->guards.reset(), Status();
+  if (rules.empty()) {
+    impl_->guards.reset();
+    ++impl_->guards_set;
+    return {};
+  }
   auto set = GuardSet::make(rules, std::move(ports), places);
   if (!set.ok()) return {set.status().code(), "guards: " + set.status().message()};
   impl_->guards = std::move(set).value();
+  ++impl_->guards_set;
   return {};
 }
 
@@ -106,11 +112,24 @@ std::string Pipeline::guard_text(const GuardEvent& event) const {
 
 Status Pipeline::set_last_good(std::string_view port, std::span<const double> values) {
   if (!impl_->guards) return not_found(fmt::format("{}: there are no guards", port));
+  ++impl_->last_good_set;
   return impl_->guards->set_last_good(port, values);
 }
 
 void Pipeline::forget_last_good() noexcept {
+  ++impl_->last_good_set;
   if (impl_->guards) impl_->guards->forget();
+}
+
+Status PipelineAccess::set_guard_memory(Pipeline& pipeline, std::string_view memory) {
+  GuardSet* guards = pipeline.impl_->guards.get();
+  const std::size_t expected = guards == nullptr ? 0 : guards->memory_size();
+  if (memory.size() != expected) {
+    return invalid_argument(
+        fmt::format("guards: expected {} bytes of what they remember, found {}", expected, memory.size()));
+  }
+  if (guards != nullptr) guards->load_memory(reinterpret_cast<const std::byte*>(memory.data()));
+  return {};
 }
 
 }  // namespace leapp::runtime

@@ -229,6 +229,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
   impl->output_names = names_of(plan.outputs);
   impl->state_names = names_of(plan.states);
   impl->spec = spec_;
+  impl->yaml = yaml_;
   impl->models = runs.models;
   impl->plan = std::move(plan);
   return impl;

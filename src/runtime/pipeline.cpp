@@ -133,9 +133,12 @@ StepResult Pipeline::step() noexcept {
   }
   const unsigned parity = self.parity;
   self.failed.reset();
+  StepTap* const tap = self.recorded.tap;
+  if (tap != nullptr) tap->begin({self.guards.get(), self.guards_set, self.last_good_set});
   if (self.guards && !self.guards->check_inputs()) [[unlikely]] {
     return StepResult::kRefused;
   }
+  if (tap != nullptr) tap->read_state(parity);
   for (std::size_t i = 0; i < self.nodes.size(); ++i) {
     Impl::Node& node = self.nodes[i];
     if (!node.model->run(node.binding[parity])) [[unlikely]] {

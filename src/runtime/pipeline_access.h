@@ -26,6 +26,9 @@ struct PipelineAccess {
   /// until the next step. Nothing when there is none of that name, or none any more because nodes were fused.
   LEAPP_API static std::optional<TensorView> node_input(const Pipeline& pipeline, std::string_view name);
 
+  /// Puts back what guards remembered, as a recording has it. kInvalidArgument when these guards are others.
+  LEAPP_API static Status set_guard_memory(Pipeline& pipeline, std::string_view memory);
+
   /// The engines that Pipeline::load uses.
   LEAPP_API static Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend,
                                                                        const engine::Options& options);

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +21,7 @@
 #include "runtime/guard_set.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
+#include "runtime/step_tap.h"
 
 namespace leapp::runtime {
 
@@ -69,6 +72,10 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   bool prepared = false;
   std::optional<std::size_t> failed;  ///< the node at which the last step ended
   std::unique_ptr<GuardSet> guards;   ///< null: none
+  std::uint64_t guards_set = 0;       ///< how often
+  std::uint64_t last_good_set = 0;    ///< how often, from outside
+  std::filesystem::path yaml;         ///< what was loaded
+  StepTapHandle recorded;             ///< by whom, if by anybody
 };
 
 /// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.

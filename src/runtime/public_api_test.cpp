@@ -27,6 +27,7 @@
 #include "leapp/runtime/options.h"
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/port.h"
+#include "leapp/runtime/recorder.h"
 
 namespace leapp {
 namespace {
@@ -70,6 +71,15 @@ void use(runtime::Pipeline& pipeline) {
   (void)pipeline.set_last_good("a/x", {});
   pipeline.forget_last_good();
   (void)runtime::describe(pipeline.feedback_ports());
+  runtime::Recorder recorder = runtime::Recorder::make(pipeline, "run.mcap").value();
+  recorder.record();
+  recorder.record(runtime::Tick());
+  runtime::Recorder moved(std::move(recorder));
+  recorder = std::move(moved);
+  (void)recorder.summary();
+  (void)recorder.file();
+  (void)recorder.status();
+  (void)recorder.close();
   runtime::Pipeline other(std::move(pipeline));
   pipeline = std::move(other);
 }

@@ -45,8 +45,11 @@ LAYERS: dict[str, Layer] = {
     "engine/ort": Layer(("base", "bundle", "engine"), ("fmt", "onnxruntime")),
     "engine/native": Layer(("base", "engine", "engine/native/kernels", "onnx_proto"), ("fmt",)),
     "engine/torch": Layer(("base", "bundle", "engine", "torch_types"), ("fmt", "torch")),
+    # A container format: records and nothing of what is in them.
+    "mcap": Layer(("base",), ("fmt",)),
     "runtime": Layer(
-        ("base", "bundle", "engine", "engine/native", "engine/ort", "onnx_proto", "runtime/fuse", "leapp.h"), ("fmt",)
+        ("base", "bundle", "engine", "engine/native", "engine/ort", "mcap", "onnx_proto", "runtime/fuse", "leapp.h"),
+        ("fmt",),
     ),
     # The public header of the C interface, include/leapp/leapp.h.
     "leapp.h": Layer(),
@@ -59,7 +62,7 @@ LAYERS: dict[str, Layer] = {
         ("fmt", "json", "torch"),
     ),
     "cli": Layer(
-        ("base", "bundle", "draw", "engine", "engine/native", "onnx_proto", "runtime", "runtime/fuse"),
+        ("base", "bundle", "draw", "engine", "engine/native", "mcap", "onnx_proto", "runtime", "runtime/fuse"),
         ("fmt", "json", "cli11", "libzip"),
     ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.

@@ -83,6 +83,9 @@ class Tick {
     input_time_ = time;
     has_input_time_ = true;
   }
+  [[nodiscard]] std::optional<Time> input_time() const noexcept {
+    return has_input_time_ ? std::optional<Time>(input_time_) : std::nullopt;
+  }
 
  private:
   friend class Loop;

@@ -155,6 +155,7 @@ class LEAPP_API Pipeline {
 
  private:
   friend struct PipelineAccess;
+  friend class Recorder;
   struct Impl;
   explicit Pipeline(std::unique_ptr<Impl> impl);
 

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "common/exceptions.h"
 #include "manager.h"
+#include "recorder.h"
 #include "robot.h"
 
 namespace nb = nanobind;
@@ -108,5 +109,6 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("notes", &Manager::notes)
       .def_prop_ro("engines", &Manager::engines);
   leapp::python::bind_robot(module, manager);
+  leapp::python::bind_recorder(module);
   module.attr("__version__") = LEAPP_VERSION;
 }

@@ -13,7 +13,7 @@ namespace {
 
 TEST(C, EveryFunction) {
   RobotBundle bundle("c_interface");
-  EXPECT_EQ(use_leapp_in_c(bundle.write().c_str()), 0);
+  EXPECT_EQ(use_leapp_in_c(bundle.write().c_str(), (bundle.folder() / "run.mcap").c_str()), 0);
 }
 
 // What a program was built with may be older or newer than the library.

@@ -195,7 +195,35 @@ static int check_chunks(leapp_pipeline* pipeline) {
   return 0;
 }
 
-int use_leapp_in_c(const char* bundle) {
+static int check_recorder(leapp_pipeline* pipeline, const char* file) {
+  leapp_recorder_options options = LEAPP_INIT(leapp_recorder_options);
+  leapp_recorder_summary summary = LEAPP_INIT(leapp_recorder_summary);
+  leapp_tick tick = LEAPP_INIT(leapp_tick);
+  leapp_recorder* recorder = NULL;
+  leapp_recorder* second = NULL;
+  CHECK(leapp_recorder_make(pipeline, "/nowhere/run.mcap", NULL, &recorder) == LEAPP_IO && says("/nowhere/run.mcap"));
+  CHECK(recorder == NULL && leapp_recorder_record(recorder, NULL) == 0);
+  options.cpu_count = 1;
+  CHECK(leapp_recorder_make(pipeline, file, &options, &recorder) == LEAPP_INVALID_ARGUMENT && says("cpus"));
+  options.cpu_count = 0;
+  options.chunk_bytes = 1000;
+  CHECK(leapp_recorder_make(pipeline, file, &options, &recorder) == LEAPP_OK);
+  CHECK(leapp_recorder_make(pipeline, file, &options, &second) == LEAPP_FAILED_PRECONDITION && second == NULL);
+  CHECK(leapp_recorder_record(recorder, NULL) == 0);
+  CHECK(leapp_step(pipeline) == LEAPP_OK && leapp_recorder_record(recorder, NULL) == 1);
+  tick.has_input_time = 1;
+  tick.input_time = 42;
+  CHECK(leapp_step(pipeline) == LEAPP_OK && leapp_recorder_record(recorder, &tick) == 1);
+  CHECK(leapp_recorder_status(recorder) == LEAPP_OK && leapp_recorder_close(recorder) == LEAPP_OK);
+  CHECK(leapp_recorder_read(recorder, &summary) == LEAPP_OK);
+  CHECK(summary.steps == 2 && summary.written == 2 && summary.dropped == 0 && summary.bytes > 1000);
+  leapp_recorder_free(recorder);
+  leapp_recorder_free(NULL);
+  CHECK(leapp_recorder_make(pipeline, file, NULL, &recorder) == LEAPP_IO && says("exists"));
+  return 0;
+}
+
+int use_leapp_in_c(const char* bundle, const char* recording) {
   leapp_pipeline* pipeline = NULL;
   leapp_load_options options = LEAPP_INIT(leapp_load_options);
   int failed = 0;
@@ -203,7 +231,7 @@ int use_leapp_in_c(const char* bundle) {
   options.engine = LEAPP_ENGINE_NATIVE;
   CHECK(leapp_load(bundle, &options, &pipeline) == LEAPP_OK);
   failed = check_ports(pipeline) || check_errors(pipeline) || check_steps(pipeline) || check_guards(pipeline) ||
-           check_loop(pipeline) || check_chunks(pipeline);
+           check_loop(pipeline) || check_chunks(pipeline) || check_recorder(pipeline, recording);
   leapp_free(pipeline);
   return failed;
 }

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Calls every function of leapp/leapp.h; 0 when all did what they should. */
-int use_leapp_in_c(const char* bundle);
+int use_leapp_in_c(const char* bundle, const char* recording);
 
 #ifdef __cplusplus
 }

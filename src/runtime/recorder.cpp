@@ -1,0 +1,338 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "leapp/runtime/recorder.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "leapp/bundle/reader.h"
+#include "runtime/pipeline_impl.h"
+#include "runtime/recording_file.h"
+#include "runtime/recording_layout.h"
+#include "runtime/step_ring.h"
+#include "runtime/step_tap.h"
+
+namespace leapp::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Milliseconds = std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kSlotAlignment = 64;
+
+std::size_t aligned(std::size_t at) { return (at + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment; }
+
+std::int64_t nanoseconds(Time time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); }
+
+Status check(const RecorderOptions& options) {
+  if (options.flush_interval < Milliseconds(0)) {
+    return invalid_argument(
+        fmt::format("flush_interval: expected 0 ms or more, found {}", options.flush_interval.count()));
+  }
+  constexpr std::size_t kLargestChunk = std::size_t{1} << 30U;
+  if (options.chunk_bytes > kLargestChunk) {
+    return invalid_argument(
+        fmt::format("chunk_bytes: expected at most {}, found {}", kLargestChunk, options.chunk_bytes));
+  }
+  const long cores = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (const int cpu : options.cpus) {
+    if (cpu >= 0 && cpu < cores && cpu < CPU_SETSIZE) continue;
+    return invalid_argument(fmt::format("cpus: expected cores from 0 to {}, found {}", cores - 1, cpu));
+  }
+  return {};
+}
+
+/// Gives ports their places in a slot. What lies close together in memory is copied in one go, with what is between.
+std::vector<StepTap::Copy> place(std::vector<RecordedPort>& ports, std::size_t& end) {
+  std::vector<RecordedPort*> order;
+  for (RecordedPort& port : ports) order.push_back(&port);
+  const auto address = [](const RecordedPort* port) { return static_cast<const std::byte*>(port->port.data); };
+  std::sort(order.begin(), order.end(),
+            [&](const auto* a, const auto* b) { return std::less<>()(address(a), address(b)); });
+  std::vector<StepTap::Copy> copies;
+  for (RecordedPort* port : order) {
+    const std::byte* from = address(port);
+    if (copies.empty() || from > copies.back().from + copies.back().size + kSlotAlignment) {
+      end = aligned(end);
+      copies.push_back({from, end, 0});
+    }
+    StepTap::Copy& run = copies.back();
+    const auto offset = static_cast<std::size_t>(from - run.from);
+    port->at = run.to + offset;
+    run.size = std::max(run.size, offset + port->codec.bytes());
+    end = run.to + run.size;
+  }
+  return copies;
+}
+
+mcap::Metadata files_of(const fs::path& yaml, const bundle::BundleSpec& spec) {
+  mcap::Metadata files{kFilesMetadata, {}};
+  const auto add = [&](const std::string& name, const fs::path& path) {
+    const auto sum = sha256_of_file(path);
+    files.entries.emplace_back(name, sum.ok() ? sum.value() : "");
+  };
+  const fs::path folder = yaml.parent_path();
+  add(yaml.filename().string(), yaml);
+  for (const bundle::Model& model : spec.models) {
+    if (model.parameters.model_path) add(*model.parameters.model_path, folder / *model.parameters.model_path);
+    for (const auto& [key, value] : model.parameters.extra) {
+      const auto* beside = key == bundle::kExternalData ? std::get_if<bundle::YamlMap>(&value.data) : nullptr;
+      if (beside == nullptr) continue;
+      for (const auto& [name, sum] : *beside) {
+        add(name, (folder / model.parameters.model_path.value_or("")).parent_path() / name);
+      }
+    }
+  }
+  if (spec.pipeline.initial_values) add(*spec.pipeline.initial_values, folder / *spec.pipeline.initial_values);
+  std::sort(files.entries.begin(), files.entries.end());
+  files.entries.erase(std::unique(files.entries.begin(), files.entries.end()), files.entries.end());
+  return files;
+}
+
+mcap::Metadata description_of(const Pipeline& pipeline, const fs::path& yaml, std::int64_t unix_offset) {
+  mcap::Metadata found{kRecordingMetadata,
+                       {{"version", kRecordingVersion},
+                        {"bundle", yaml.stem().string()},
+                        {"engine", engines_text(pipeline)},
+                        {"fused", pipeline.fusion().ok() ? "true" : "false"},
+                        {"unix_offset_ns", std::to_string(unix_offset)}}};
+  if (pipeline.frequency()) found.entries.emplace_back("frequency", fmt::format("{}", *pipeline.frequency()));
+  if (!pipeline.guards().empty()) found.entries.emplace_back("guards", guards_text(pipeline.guards()));
+  return found;
+}
+
+std::int64_t unix_offset() {
+  const auto since = [](auto time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); };
+  return since(std::chrono::system_clock::now()) - since(steady_clock::now());
+}
+
+// The loop's thread may be pinned and of high priority, and this one has inherited that.
+Status make_ordinary(const std::vector<int>& cpus) {
+  sigset_t all;
+  sigfillset(&all);  // SIGXFSZ too: a file that may not grow is an error like others
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  const sched_param parameters{.sched_priority = 0};
+  (void)::sched_setscheduler(0, SCHED_OTHER, &parameters);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (std::size_t i = 0; i < CPU_SETSIZE && cpus.empty(); ++i) CPU_SET(i, &set);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  if (::sched_setaffinity(0, sizeof set, &set) == 0 || cpus.empty()) return {};
+  return invalid_argument("cpus: the system does not let the thread run on these cores");
+}
+
+}  // namespace
+
+struct Recorder::Impl {
+  ~Impl() { (void)close(); }
+
+  Status start(RecordingLayout layout, RecordingFile::Options options);
+  void run(std::promise<Status>& opened);
+  Status work();
+  /// How many steps it has taken from the ring.
+  Result<std::size_t> drain();
+  void wait(std::size_t taken);
+  void stop_for(const Status& why);
+  void publish() noexcept;
+  Status close();
+  [[nodiscard]] Status status() const { return failed.load(std::memory_order_acquire) ? error : Status(); }
+
+  fs::path path;
+  std::vector<int> cpus;
+  std::unique_ptr<StepRing> ring;
+  std::unique_ptr<StepTap> tap = std::make_unique<StepTap>();
+  Pipeline::Impl* pipeline = nullptr;
+  std::optional<RecordingFile> file;  ///< of the thread alone
+
+  std::thread thread;
+  std::mutex mutex;
+  std::condition_variable woken;
+  bool closing = false;
+  Milliseconds interval{5};
+  std::atomic<std::uint64_t> written{0};
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<bool> failed{false};
+  Status error;  ///< set once, before `failed`
+};
+
+Status Recorder::Impl::start(RecordingLayout layout, RecordingFile::Options options) {
+  path = options.path;
+  cpus = options.recorder.cpus;
+  file.emplace(std::move(layout), std::move(options));
+  std::promise<Status> opened;
+  std::future<Status> result = opened.get_future();
+  try {
+    thread = std::thread([this, &opened] { run(opened); });
+  } catch (const std::system_error& problem) {
+    return internal_error(fmt::format("no thread for the recorder: {}", problem.what()));
+  }
+  Status status = result.get();
+  if (!status.ok()) thread.join();
+  return status;
+}
+
+void Recorder::Impl::run(std::promise<Status>& opened) {
+  pthread_setname_np(pthread_self(), "leapp-recorder");
+  Status status = make_ordinary(cpus);
+  if (status.ok()) status = file->open();
+  const bool ok = status.ok();
+  publish();
+  opened.set_value(std::move(status));
+  if (!ok) return;
+  const Status worked = work();
+  if (!worked.ok()) stop_for(worked);
+  publish();
+}
+
+Status Recorder::Impl::work() {
+  for (;;) {
+    bool last = false;
+    {
+      const std::lock_guard lock(mutex);
+      last = closing;  // nothing is put into the ring after that
+    }
+    LEAPP_ASSIGN_OR_RETURN(const std::size_t taken, drain());
+    if (last) return file->finish();
+    LEAPP_RETURN_IF_ERROR(file->flush_if_due(steady_clock::now()));
+    publish();
+    wait(taken);
+  }
+}
+
+Result<std::size_t> Recorder::Impl::drain() {
+  std::size_t taken = 0;
+  for (; const std::byte* slot = ring->front(); ++taken) {
+    const Status added = file->add(slot);
+    ring->pop();  // it is in the file's chunk, also when that could not be written
+    LEAPP_RETURN_IF_ERROR(added);
+  }
+  return taken;
+}
+
+// The loop wakes nobody. So often that the ring is never half full, and seldom when little happens.
+void Recorder::Impl::wait(std::size_t taken) {
+  constexpr Milliseconds kLongest{20};
+  if (taken > ring->count() / 4) interval = std::max(interval / 2, Milliseconds(1));
+  if (taken < ring->count() / 16) interval = std::min(interval * 2, kLongest);
+  std::unique_lock lock(mutex);
+  woken.wait_for(lock, taken > ring->count() / 2 ? Milliseconds(0) : interval, [this] { return closing; });
+}
+
+void Recorder::Impl::stop_for(const Status& why) {
+  tap->stopped.store(true, std::memory_order_relaxed);
+  tap->dropped.fetch_add(file->waiting(), std::memory_order_relaxed);
+  file->finish_after_error();
+  error = {why.code(), fmt::format("{}; recording has stopped after {} steps", why.message(), file->steps())};
+  failed.store(true, std::memory_order_release);
+}
+
+void Recorder::Impl::publish() noexcept {
+  written.store(file->steps(), std::memory_order_relaxed);
+  bytes.store(file->bytes(), std::memory_order_relaxed);
+}
+
+Status Recorder::Impl::close() {
+  if (!thread.joinable()) return status();
+  if (!tap->detached) pipeline->recorded.tap = nullptr;
+  tap->detached = true;
+  {
+    const std::lock_guard lock(mutex);
+    closing = true;
+  }
+  woken.notify_all();
+  thread.join();
+  // After an error there are steps in the ring that nobody has taken.
+  for (; ring->front() != nullptr; ring->pop()) tap->dropped.fetch_add(1, std::memory_order_relaxed);
+  return status();
+}
+
+Recorder::Recorder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Recorder::Recorder(Recorder&&) noexcept = default;
+Recorder& Recorder::operator=(Recorder&&) noexcept = default;
+Recorder::~Recorder() = default;
+
+Result<Recorder> Recorder::make(Pipeline& pipeline, const fs::path& file, RecorderOptions options) {
+  LEAPP_RETURN_IF_ERROR(check(options));
+  Pipeline::Impl& inside = *pipeline.impl_;
+  if (!inside.prepared)
+    return failed_precondition("the pipeline is not prepared: call prepare() before it is recorded");
+  if (inside.recorded.tap != nullptr) return failed_precondition("the pipeline has a recorder already: close that one");
+  LEAPP_ASSIGN_OR_RETURN(RecordingLayout layout, RecordingLayout::make(pipeline.input_ports(), pipeline.output_ports(),
+                                                                       pipeline.feedback_ports()));
+  auto impl = std::make_unique<Impl>();
+  StepTap& tap = *impl->tap;
+  std::size_t end = sizeof(SlotHead);
+  tap.inputs = place(layout.inputs, end);
+  tap.outputs = place(layout.outputs, end);
+  for (std::size_t i = 0; i < layout.states.size(); ++i) {
+    RecordedPort& state = layout.states[i];
+    const Place where = inside.plan.states[i].place;
+    state.before = aligned(end);
+    state.at = aligned(state.before + state.codec.bytes());
+    end = state.at + state.codec.bytes();
+    tap.states.push_back(
+        {{inside.buffers.at(where, 0), inside.buffers.at(where, 1)}, state.before, state.at, state.codec.bytes()});
+  }
+  tap.memory_at = layout.memory_at = aligned(end);
+  tap.memory_size = layout.memory_size = inside.guards ? inside.guards->memory_size() : 0;
+  tap.rules = inside.guards_set;
+  LEAPP_ASSIGN_OR_RETURN(impl->ring, StepRing::make(tap.memory_at + tap.memory_size, options.ring_bytes));
+  tap.ring = impl->ring.get();
+  impl->pipeline = &inside;
+  const std::int64_t offset = unix_offset();
+  LEAPP_RETURN_IF_ERROR(impl->start(std::move(layout), {.path = file,
+                                                        .recorder = std::move(options),
+                                                        .metadata = {description_of(pipeline, inside.yaml, offset),
+                                                                     files_of(inside.yaml, inside.spec)},
+                                                        .library = "leapp " LEAPP_VERSION,
+                                                        .unix_offset = offset}));
+  inside.recorded.tap = &tap;
+  return Recorder(std::move(impl));
+}
+
+bool Recorder::record(const StepTimes& times) noexcept {
+  StepTap& tap = *impl_->tap;
+  if (tap.detached) return false;
+  const Pipeline::Impl& inside = *impl_->pipeline;
+  const bool refused = inside.guards && inside.guards->refused();
+  const StepResult result = refused ? StepResult::kRefused : inside.failed ? StepResult::kFailed : StepResult::kOk;
+  return tap.record({.parity = inside.parity,
+                     .result = static_cast<std::uint32_t>(result),
+                     .guard_events = inside.guards ? static_cast<std::uint32_t>(inside.guards->event_count()) : 0,
+                     .deadline = nanoseconds(times.deadline),
+                     .woken = nanoseconds(times.woken),
+                     .input = nanoseconds(times.input)});
+}
+
+bool Recorder::record(const Tick& tick) noexcept {
+  return record({.deadline = tick.deadline, .woken = tick.woken, .input = tick.input_time().value_or(Time())});
+}
+
+RecorderSummary Recorder::summary() const noexcept {
+  const Impl& impl = *impl_;
+  return {.steps = impl.tap->steps.load(std::memory_order_relaxed),
+          .written = impl.written.load(std::memory_order_relaxed),
+          .dropped = impl.tap->dropped.load(std::memory_order_relaxed),
+          .bytes = impl.bytes.load(std::memory_order_relaxed)};
+}
+
+Status Recorder::status() const { return impl_->status(); }
+Status Recorder::close() { return impl_->close(); }
+const fs::path& Recorder::file() const { return impl_->path; }
+
+}  // namespace leapp::runtime

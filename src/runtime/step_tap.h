@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "runtime/step_ring.h"
+
+namespace leapp::runtime {
+
+class GuardSet;
+
+/// What a slot begins with. Times are nanoseconds of the monotonic clock.
+struct SlotHead {
+  std::uint64_t number = 0;
+  std::uint64_t dropped = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t deadline = 0;
+  std::int64_t woken = 0;
+  std::int64_t input = 0;
+  std::uint32_t result = 0;
+  std::uint32_t guard_events = 0;
+  bool has_before = false;  ///< the step got as far as the models; else the state before it is that after it
+  bool has_memory = false;
+  bool guards_changed = false;
+};
+
+/// What a step does beside its work when it is recorded: copies what it begins with into a slot of the ring, and with
+/// record() what it ends with. Belongs to the pipeline's thread. Nothing here allocates or waits.
+class StepTap {
+ public:
+  /// Memory that stays where it is.
+  struct Copy {
+    const std::byte* from = nullptr;
+    std::size_t to = 0;  ///< in the slot
+    std::size_t size = 0;
+  };
+  /// State: by the parity of the step that reads it.
+  struct StateCopy {
+    std::array<const std::byte*, 2> from{};
+    std::size_t before = 0;
+    std::size_t after = 0;
+    std::size_t size = 0;
+  };
+
+  /// What the pipeline's guards are; it changes with them.
+  struct Guards {
+    const GuardSet* set = nullptr;
+    std::uint64_t rules = 0;   ///< how often they were set
+    std::uint64_t memory = 0;  ///< how often what they remember was changed from outside
+  };
+
+  /// A step begins; the inputs are as the caller gave them.
+  void begin(const Guards& guards) noexcept;
+  /// Its models are about to run and read the state.
+  void read_state(unsigned parity) noexcept {
+    if (slot_ == nullptr) return;
+    for (const StateCopy& copy : states) std::memcpy(slot_ + copy.before, copy.from[parity], copy.size);
+    head().has_before = true;
+  }
+
+  struct End {
+    unsigned parity = 0;  ///< of the next step
+    std::uint32_t result = 0;
+    std::uint32_t guard_events = 0;
+    std::int64_t deadline = 0;
+    std::int64_t woken = 0;
+    std::int64_t input = 0;
+  };
+  /// False: there was no step, or it is not in the ring.
+  bool record(const End& end) noexcept;
+
+  // Set before the first step.
+  StepRing* ring = nullptr;
+  std::vector<Copy> inputs;
+  std::vector<Copy> outputs;
+  std::vector<StateCopy> states;
+  std::size_t memory_at = 0;    ///< of what the guards remember, in the slot
+  std::size_t memory_size = 0;  ///< 0: nothing
+  std::uint64_t rules = 0;      ///< Guards::rules of the guards that the file has
+
+  std::atomic<bool> stopped{false};  ///< nothing more is written
+  std::atomic<std::uint64_t> steps{0};
+  std::atomic<std::uint64_t> dropped{0};
+  bool detached = false;  ///< the pipeline is gone
+
+ private:
+  [[nodiscard]] SlotHead& head() noexcept { return *reinterpret_cast<SlotHead*>(slot_); }
+
+  std::byte* slot_ = nullptr;
+  std::uint64_t number_ = 0;
+  std::uint64_t seen_memory_ = 0;
+  bool pending_ = false;  ///< a step was begun that record() has not taken down
+  bool gap_ = true;       ///< the step before is not in the ring, so what the guards remember has to be
+};
+
+/// What a pipeline has of it. Tells it when the pipeline is gone.
+struct StepTapHandle {
+  StepTapHandle() = default;
+  ~StepTapHandle() {
+    if (tap != nullptr) tap->detached = true;
+  }
+  StepTapHandle(const StepTapHandle&) = delete;
+  StepTapHandle& operator=(const StepTapHandle&) = delete;
+
+  StepTap* tap = nullptr;
+};
+
+[[nodiscard]] inline std::int64_t monotonic_now() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace leapp::runtime
