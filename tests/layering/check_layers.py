@@ -58,8 +58,10 @@ LAYERS: dict[str, Layer] = {
         ),
         ("fmt", "json", "torch"),
     ),
+    # The source form of the native engine's plans.
+    "codegen": Layer(("base", "bundle", "engine", "engine/native", "engine/native/kernels", "onnx_proto"), ("fmt",)),
     "cli": Layer(
-        ("base", "bundle", "draw", "engine", "engine/native", "onnx_proto", "runtime", "runtime/fuse"),
+        ("base", "bundle", "codegen", "draw", "engine", "engine/native", "onnx_proto", "runtime", "runtime/fuse"),
         ("fmt", "json", "cli11", "zlib"),
     ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
