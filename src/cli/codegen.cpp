@@ -97,11 +97,13 @@ Status check_target(const fs::path& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (!fs::exists(status)) return {};
-  if (!fs::is_directory(status)) return invalid_argument(fmt::format("--output: expected a folder, found the file {}", folder.string()));
+  if (!fs::is_directory(status))
+    return invalid_argument(fmt::format("--output: expected a folder, found the file {}", folder.string()));
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->is_regular_file(error) && !entry->is_symlink(error) && is_generated(entry->path())) continue;
-    return invalid_argument(fmt::format("--output: expected a new folder or one with generated files only, found {} in it",
-                                        entry->path().filename().string()));
+    return invalid_argument(
+        fmt::format("--output: expected a new folder or one with generated files only, found {} in it",
+                    entry->path().filename().string()));
   }
   if (error) return io_error(fmt::format("--output: cannot read {}: {}", folder.string(), error.message()));
   return {};
@@ -135,8 +137,9 @@ void print_refusal(const codegen::Sources& sources, Context& context) {
   Table table({{"operator"}, {"node"}, {"makes"}, {"why it has no source form"}});
   for (const native::Uncovered& one : sources.uncovered) table.add({one.op, one.node, one.port, one.why});
   context.print(table.text(context));
-  context.print(fmt::format("{} nothing was written\n",
-                            context.styled(plural(sources.uncovered.size(), "operator") + " not covered:", Style::kRed)));
+  context.print(
+      fmt::format("{} nothing was written\n",
+                  context.styled(plural(sources.uncovered.size(), "operator") + " not covered:", Style::kRed)));
 }
 
 void print_written(const CodegenOptions& options, const OpenedBundle& opened, const codegen::Sources& sources,
@@ -151,8 +154,9 @@ void print_written(const CodegenOptions& options, const OpenedBundle& opened, co
                                {"weight_bytes", sources.weight_bytes},
                                {"state_bytes", sources.state_bytes}});
   }
-  context.print(fmt::format("{}: {}, {} bytes of weights, {} bytes of state and working memory\n", one_line(opened.name),
-                            plural(sources.steps, "step"), sources.weight_bytes, sources.state_bytes));
+  context.print(fmt::format("{}: {}, {} bytes of weights, {} bytes of state and working memory\n",
+                            one_line(opened.name), plural(sources.steps, "step"), sources.weight_bytes,
+                            sources.state_bytes));
   context.print(fmt::format("namespace {}; written to {} and {}\n", sources.name, one_line(header), one_line(source)));
 }
 

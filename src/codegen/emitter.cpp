@@ -73,9 +73,9 @@ std::string Emitter::add_constant(std::string_view wish, const native::Value& va
   if (value.dtype == DType::kFloat16) need("Float16");
   if (value.dtype == DType::kBFloat16) need("BFloat16");
   if (items.empty()) items.push_back(literal(value.dtype, std::vector<std::byte>(size), true));
-  weights_ += fmt::format("\n// {} {}\nconst {} {}[{}] = {{\n{}}};\n", comment_text(quote(wish)),
-                          type_text(value.dtype, value.shape), c_type(value.dtype), name, items.size(),
-                          wrapped(items, "    "));
+  weights_ +=
+      fmt::format("\n// {} {}\nconst {} {}[{}] = {{\n{}}};\n", comment_text(quote(wish)),
+                  type_text(value.dtype, value.shape), c_type(value.dtype), name, items.size(), wrapped(items, "    "));
   weight_bytes_ += bytes.size();
   return name;
 }
@@ -98,6 +98,12 @@ std::string Emitter::place_of(ValueId id) {
   return "nullptr";
 }
 
+// What has no name is called after the node that uses it first.
+std::string Emitter::wish_for(const native::Value& value) const {
+  if (!value.name.empty() || current_ == nullptr) return value.name;
+  return current_->node.substr(current_->node.find(' ') + 1);
+}
+
 std::string Emitter::pointer(ValueId id) {
   if (id == native::kNoValue) return "nullptr";
   const auto known = pointers_.find(id);
@@ -106,9 +112,9 @@ std::string Emitter::pointer(ValueId id) {
   if (c_type(value.dtype).empty()) refuse(fmt::format("elements of type {}", dtype_name(value.dtype)));
   std::string name;
   if (value.constant) {
-    name = add_constant(value.name, value);
+    name = add_constant(wish_for(value), value);
   } else if (value.place.space == native::Space::kArena) {
-    name = names_(value.name.empty() ? fmt::format("value_{}", id) : value.name);
+    name = names_(wish_for(value));
     places_ += fmt::format("  {}* const {} = {};  // {}\n", c_type(value.dtype), name, place_of(id),
                            type_text(value.dtype, value.shape));
   } else {
@@ -173,7 +179,7 @@ std::string Emitter::describe_operands(const native::Call& call) const {
 }
 
 void Emitter::describe(const native::Call& call) {
-  body_ += '\n';
+  if (!body_.empty()) body_ += '\n';
   line(fmt::format("// Step {}: {}", step_, comment_text(call.node)));
   if (!call.source.empty()) line(fmt::format("// {}", comment_text(call.source)));
   if (call.blocks.empty()) line(fmt::format("// {}", comment_text(describe_operands(call), 400)));

@@ -42,7 +42,7 @@ class Emitter {
 
   /// What a pointer in the arguments leads to; kNoValue when it is null.
   template <typename Args, typename T>
-  [[nodiscard]] native::ValueId operand(const native::Call& call, T Args::* member) const {
+  [[nodiscard]] native::ValueId operand(const native::Call& call, T Args::*member) const {
     const auto& args = call.as<Args>();
     return operand_at(call, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&(args.*member)) -
                                                      reinterpret_cast<const std::byte*>(&args)));
@@ -52,7 +52,7 @@ class Emitter {
   /// An expression for the address of a value's first element; "nullptr" for kNoValue.
   std::string pointer(native::ValueId id);
   template <typename Args, typename T>
-  std::string pointer(const native::Call& call, T Args::* member) {
+  std::string pointer(const native::Call& call, T Args::*member) {
     return pointer(operand(call, member));
   }
   /// A size or stride. Refuses what does not fit into int32_t.
@@ -75,8 +75,8 @@ class Emitter {
   void indent(int by) { indent_ += by; }
   /// The current step cannot be written.
   void refuse(std::string why);
-  /// The operands of the current step, in order, for functions of its own.
-  std::string fail_text() const;
+  /// What a step whose data has no result does.
+  [[nodiscard]] std::string fail_text() const;
 
   // --- results --------------------------------------------------------------------------------------------------
   [[nodiscard]] const std::string& body() const { return body_; }
@@ -95,6 +95,7 @@ class Emitter {
   void describe(const native::Call& call);
   std::string describe_operands(const native::Call& call) const;
   std::string place_of(native::ValueId id);
+  [[nodiscard]] std::string wish_for(const native::Value& value) const;
 
   const native::Plan& plan_;
   PortPlaces ports_;

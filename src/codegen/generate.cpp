@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "codegen/emitter.h"
-#include "codegen/kernel_table.h"
+#include "codegen/failure.h"
 #include "codegen/module_text.h"
 #include "codegen/namer.h"
 #include "codegen/prepare.h"
@@ -21,14 +21,6 @@ namespace leapp::codegen {
 namespace {
 
 using bundle::PortIndex;
-
-bool may_fail(const native::Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const native::Call& call) {
-    const KernelEntry* entry = find_kernel(call.kernel->name);
-    return (entry != nullptr && entry->fails) ||
-           std::any_of(call.blocks.begin(), call.blocks.end(), [](const auto& inner) { return may_fail(inner); });
-  });
-}
 
 std::size_t elements_of(const bundle::Port& port) {
   std::size_t count = 1;
@@ -66,7 +58,7 @@ class FieldNames {
 class Generator {
  public:
   Generator(const Request& request, native::LoweringResult lowered)
-      : request_(request), lowered_(std::move(lowered)), fails_(may_fail(lowered_.plan.calls)) {}
+      : request_(request), lowered_(std::move(lowered)), fails_(may_fail(lowered_.plan, lowered_.plan.calls)) {}
 
   Result<Sources> run() {
     LEAPP_RETURN_IF_ERROR(prepare(lowered_.plan));
@@ -123,8 +115,8 @@ class Generator {
       if (!output_places.contains(edge.from.port)) {
         output_places[edge.from.port] = make_next(output(edge.from.port), states, "");
       }
-      copies_.push_back({output_places[edge.from.port], input_places[input(edge.to.port).name],
-                         elements_of(input(edge.to.port))});
+      copies_.push_back(
+          {output_places[edge.from.port], input_places[input(edge.to.port).name], elements_of(input(edge.to.port))});
     }
     for (const auto& info : lowered_.inputs) places_.inputs.push_back(input_places[info.name]);
     for (const auto& info : lowered_.outputs) places_.outputs.push_back(output_places[output_number(info.name)]);
@@ -133,7 +125,8 @@ class Generator {
 
   [[nodiscard]] std::size_t output_number(const std::string& name) const {
     const auto& all = request_.ports.outputs;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const bundle::Port& port) { return port.name == name; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const bundle::Port& port) { return port.name == name; });
     return static_cast<std::size_t>(found - all.begin());
   }
 

@@ -111,10 +111,9 @@ TEST(Generate, AnythingThatIsNoModelIsAnError) {
 }
 
 TEST(KernelTable, EverythingThatATextNeedsIsThere) {
-  for (const auto family :
-       {numbers_family(), function_family(), elementwise_family(), scalar_family(), matrix_family(),
-        convolution_family(), recurrent_family(), row_family(), reduction_family(), copy_family(), gather_family(),
-        ordering_family(), sampling_family(), control_family()}) {
+  for (const auto family : {numbers_family(), function_family(), elementwise_family(), scalar_family(), matrix_family(),
+                            convolution_family(), recurrent_family(), row_family(), reduction_family(), copy_family(),
+                            gather_family(), ordering_family(), sampling_family(), control_family()}) {
     for (const Snippet& snippet : family.snippets) {
       for (std::string_view rest = snippet.needs; !rest.empty();) {
         const std::size_t end = std::min(rest.find(' '), rest.size());

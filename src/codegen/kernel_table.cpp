@@ -13,8 +13,8 @@ namespace {
 
 const std::vector<Family>& families() {
   static const auto* const all = new std::vector<Family>{
-      numbers_family(),   function_family(), elementwise_family(), scalar_family(),   matrix_family(),
-      recurrent_family(), row_family(),      reduction_family(),   copy_family(),     convolution_family(),
+      numbers_family(),   function_family(), elementwise_family(), scalar_family(),  matrix_family(),
+      recurrent_family(), row_family(),      reduction_family(),   copy_family(),    convolution_family(),
       gather_family(),    ordering_family(), sampling_family(),    control_family(),
   };
   return *all;
@@ -34,8 +34,8 @@ std::string_view defined_in(std::string_view line) {
 }
 
 std::set<std::string> find_names() {
-  std::set<std::string> names = {"State", "Inputs", "Outputs", "state", "inputs", "outputs", "init",
-                                 "reset", "step",   "Float16", "BFloat16"};
+  std::set<std::string> names = {"State", "Inputs", "Outputs", "state",   "inputs",  "outputs",
+                                 "init",  "reset",  "step",    "Float16", "BFloat16"};
   for (const Family& family : families()) {
     for (const Snippet& snippet : family.snippets) {
       for (std::string_view rest = snippet.text; !rest.empty();) {

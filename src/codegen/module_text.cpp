@@ -83,12 +83,13 @@ std::string reset_text(const ModuleText& module) {
 std::string step_text(const ModuleText& module, const Emitter& emitter) {
   std::string body;
   if (!emitter.places().empty()) {
-    body += "  // Working memory. What is never needed at the same time may lie in the same place.\n" +
-            emitter.places();
+    body +=
+        "  // Working memory. What is never needed at the same time may lie in the same place.\n" + emitter.places();
   }
-  body += emitter.body();
+  body += (body.empty() ? "" : "\n") + emitter.body();
   if (!module.copies.empty()) body += "\n  // What was made takes effect.\n";
-  for (const Copy& copy : module.copies) body += fmt::format("  copy({}, {}, {});\n", copy.from, copy.to, copy.elements);
+  for (const Copy& copy : module.copies)
+    body += fmt::format("  copy({}, {}, {});\n", copy.from, copy.to, copy.elements);
   std::string unused;
   for (const char* name : {"state", "inputs", "outputs"}) {
     if (body.find(fmt::format("{}.", name)) == std::string::npos) {
@@ -122,8 +123,10 @@ std::size_t state_bytes(const ModuleText& module) {
 std::string header_text(const ModuleText& module, const Emitter& emitter) {
   const std::string guard = guard_of(module.name);
   std::string text = first_line(module.bundle);
-  text += fmt::format("//\n// {} bytes of weights, {} bytes of state and working memory. Call init once, then step as often as wanted.\n",
-                      module.weight_bytes, state_bytes(module));
+  text += fmt::format(
+      "//\n// {} bytes of weights, {} bytes of state and working memory. Call init once, then step as often as "
+      "wanted.\n",
+      module.weight_bytes, state_bytes(module));
   text += "// No heap, no globals that change: several states may be stepped side by side.\n";
   text += fmt::format("#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\nnamespace {1} {{\n", guard, module.name);
   text += half_types(module, emitter);
@@ -134,9 +137,11 @@ std::string header_text(const ModuleText& module, const Emitter& emitter) {
   text += struct_text("State", "// What is kept from step to step, and below it memory to work in.\n",
                       states + (own.empty() ? "" : "  // To work in: nothing that a caller needs.\n" + own));
   text += "\n// Makes a state ready for the first step.\nvoid init(State& state);\n";
-  text += "\n// One pass of the pipeline. Returns 0, or the number of the step, as in the other file, at which the data has no\n"
-          "// result (an index that is out of range, an integer divided by 0): outputs and state are then what they were.\n"
-          "int32_t step(State& state, const Inputs& inputs, Outputs& outputs);\n";
+  text +=
+      "\n// One pass of the pipeline. Returns 0, or the number of the step, as in the other file, at which the data "
+      "has no\n"
+      "// result (an index that is out of range, an integer divided by 0): outputs and state are then what they were.\n"
+      "int32_t step(State& state, const Inputs& inputs, Outputs& outputs);\n";
   text += "\n// Puts what is kept from step to step back to its initial values.\nvoid reset(State& state);\n";
   return text + fmt::format("\n}}  // namespace {}\n\n#endif  // {}\n", module.name, guard);
 }

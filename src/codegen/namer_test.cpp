@@ -17,7 +17,7 @@ TEST(Namer, SpellsAnyTextAsAnIdentifier) {
   EXPECT_EQ(spelled("a//b"), "a_b");
   EXPECT_EQ(spelled(""), "unnamed");
   EXPECT_EQ(spelled("*/"), "unnamed");
-  EXPECT_EQ(spelled("q\xcc\x87"), "qu0307");   // a dot above
+  EXPECT_EQ(spelled("q\xcc\x87"), "qu0307");  // a dot above
   EXPECT_EQ(spelled("\xcf\x80\xcf\x81"), "u03c0_u03c1");
   EXPECT_EQ(spelled("a\xff\n\"b"), "a_b");
   EXPECT_LE(spelled(std::string(5000, 'x')).size(), 100U);

@@ -78,8 +78,10 @@ class Preparation {
       if (!convolution || operand.field != offsetof(native::kernels::Convolution, packed)) continue;
       const auto source = sources_.find(operand.value);
       const auto& packed = plan_.values[operand.value].packed;
-      if (source != sources_.end()) operand.value = source->second;
-      else if (packed) operand.value = packed->from;
+      if (source != sources_.end())
+        operand.value = source->second;
+      else if (packed)
+        operand.value = packed->from;
     }
   }
 

@@ -17,8 +17,8 @@ std::string of(DType dtype, T number) {
 }
 
 TEST(CommentText, IsOneLineThatNothingEnds) {
-  for (const char* hostile : {"a\nint x;", "a\r\nb", "ends in a backslash\\", "trigraph ?\?/", "*/ int x; /*", "\xff\xfe",
-                              "right to left \xe2\x80\xae", "bell \a", "quote \""}) {
+  for (const char* hostile : {"a\nint x;", "a\r\nb", "ends in a backslash\\", "trigraph ?\?/", "*/ int x; /*",
+                              "\xff\xfe", "right to left \xe2\x80\xae", "bell \a", "quote \""}) {
     const std::string text = comment_text(hostile);
     EXPECT_FALSE(text.ends_with('\\')) << text;
     EXPECT_EQ(text.find("?\?"), std::string::npos) << text;

@@ -99,9 +99,13 @@ HOSTILE = [
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_names_do_not_break_out(hostile: str, leapp: tool.Tool) -> None:
     """As a port, as a node, as what the model says of its nodes: the files compile, strictly, also with trigraphs."""
-    model = add_model(name=hostile, doc=f"{hostile}\n{hostile}:3", inputs=(hostile, "b"), output=hostile + "y")
-    node = hostile if "/" not in hostile else "node"
-    write(leapp.cwd / "names", model, (hostile, "b"), (hostile + "y",), node)
+    # What a bundle does not allow in names of ports and nodes, a model may still have inside.
+    port = hostile if re.fullmatch(r"[^/\\\n]*\S[^/\\\n]*", hostile) else "a"
+    model = add_model(name=hostile, doc=f"{hostile}\n{hostile}:3\n{hostile}", inputs=(port, "b"), output=port + "y")
+    folder = write(leapp.cwd / "names", model, (port, "b"), (port + "y",), port)
+    spec = bundles.read(folder / "names.yaml")
+    spec["models"][port]["inputs"][0].update({"kind": hostile, "element_names": [[hostile, "second"]]})
+    bundles.write(folder, spec)
     leapp("codegen", "names", "--output", "cpp")
     compiled(leapp.cwd / "cpp")
     compiled(leapp.cwd / "cpp", "-trigraphs", "-Wno-trigraphs")

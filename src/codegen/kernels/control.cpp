@@ -34,7 +34,8 @@ void emit_loop(Emitter& e, const native::Call& call) {
   const native::ValueId start = e.operand(call, &Rounds::start);
   const std::string keep_on = e.pointer(call, &Rounds::keep_on);
   const std::string round = e.pointer(call, &Rounds::round);
-  e.line(fmt::format("*{} = {};", keep_on, start == native::kNoValue ? "true" : fmt::format("*({})", e.pointer(start))));
+  e.line(
+      fmt::format("*{} = {};", keep_on, start == native::kNoValue ? "true" : fmt::format("*({})", e.pointer(start))));
   const std::string below = limit == native::kNoValue ? "" : fmt::format("*{} < *({}) && ", round, e.pointer(limit));
   e.line(fmt::format("for (*{0} = 0; {1}*{2}; ++*{0}) {{", round, below, keep_on));
   emit_inside(e, call.blocks[0]);

@@ -16,7 +16,8 @@ using native::kernels::Pooling;
 using native::kernels::Window;
 
 constexpr std::array kSnippets = {
-    Snippet{"Window", "", R"(// How a window moves along rows and columns of planes; layers with one axis have planes of one row.
+    Snippet{"Window", "",
+            R"(// How a window moves along rows and columns of planes; layers with one axis have planes of one row.
 struct Window {
   int32_t in[2];
   int32_t out[2];
@@ -26,7 +27,8 @@ struct Window {
   int32_t pad[2];
 };
 )"},
-    Snippet{"window_sum", "Window widened", R"(// One plane under one place of the window, times the weights; what is outside counts as 0.
+    Snippet{"window_sum", "Window widened",
+            R"(// One plane under one place of the window, times the weights; what is outside counts as 0.
 template <typename Weight>
 inline float window_sum(const float* plane, const Weight* weights, const Window& window, int32_t row, int32_t column) {
   float sum = 0.0F;
@@ -42,7 +44,8 @@ inline float window_sum(const float* plane, const Weight* weights, const Window&
   return sum;
 }
 )"},
-    Snippet{"convolution", "window_sum", R"(// weights are [out_channels][in_channels / groups][kernel]. bias may be null.
+    Snippet{"convolution", "window_sum",
+            R"(// weights are [out_channels][in_channels / groups][kernel]. bias may be null.
 template <typename Weight, typename Function>
 inline void convolution(const float* x, const Weight* weights, const float* bias, float* y, int32_t batch,
                         int32_t in_channels, int32_t out_channels, int32_t groups, const Window& window,
@@ -66,7 +69,8 @@ inline void convolution(const float* x, const Weight* weights, const float* bias
   }
 }
 )"},
-    Snippet{"transposed_sum", "Window", R"(// What one input plane adds to one number of the result of a transposed convolution.
+    Snippet{"transposed_sum", "Window",
+            R"(// What one input plane adds to one number of the result of a transposed convolution.
 inline float transposed_sum(const float* plane, const float* weights, const Window& window, int32_t row,
                             int32_t column) {
   float sum = 0.0F;
@@ -82,7 +86,8 @@ inline float transposed_sum(const float* plane, const float* weights, const Wind
   return sum;
 }
 )"},
-    Snippet{"convolution_transposed", "transposed_sum", R"(// weights are [in_channels][out_channels / groups][kernel]. bias may be null.
+    Snippet{"convolution_transposed", "transposed_sum",
+            R"(// weights are [in_channels][out_channels / groups][kernel]. bias may be null.
 template <typename Function>
 inline void convolution_transposed(const float* x, const float* weights, const float* bias, float* y, int32_t batch,
                                    int32_t in_channels, int32_t out_channels, int32_t groups, const Window& window,
@@ -108,7 +113,8 @@ inline void convolution_transposed(const float* x, const float* weights, const f
   }
 }
 )"},
-    Snippet{"max_pool", "Window", R"(inline void max_pool(const float* x, float* y, int32_t planes, const Window& window) {
+    Snippet{"max_pool", "Window",
+            R"(inline void max_pool(const float* x, float* y, int32_t planes, const Window& window) {
   for (int32_t plane = 0; plane < planes; ++plane, x += window.in[0] * window.in[1]) {
     for (int32_t row = 0; row < window.out[0]; ++row) {
       for (int32_t column = 0; column < window.out[1]; ++column) {
@@ -126,7 +132,8 @@ inline void convolution_transposed(const float* x, const float* weights, const f
   }
 }
 )"},
-    Snippet{"average_pool", "Window", R"(// With `count_padding`, places in the padding, of which there are `pad_end` behind, count as zeros.
+    Snippet{"average_pool", "Window",
+            R"(// With `count_padding`, places in the padding, of which there are `pad_end` behind, count as zeros.
 inline void average_pool(const float* x, float* y, int32_t planes, const Window& window, int32_t pad_end_0,
                          int32_t pad_end_1, bool count_padding) {
   for (int32_t plane = 0; plane < planes; ++plane, x += window.in[0] * window.in[1]) {

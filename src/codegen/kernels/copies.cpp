@@ -64,10 +64,9 @@ void emit_strided(Emitter& e, const native::Call& call) {
     from_stride[i] = args.from_stride[i] / args.width;
     to_stride[i] = args.to_stride[i] / args.width;
   }
-  const std::string body = fmt::format(
-      "{}to[{}] = from[{}];\n", inside(args.rank),
-      index_text(e, to_stride.data(), args.rank, args.to_offset / args.width),
-      index_text(e, from_stride.data(), args.rank, args.from_offset / args.width));
+  const std::string body = fmt::format("{}to[{}] = from[{}];\n", inside(args.rank),
+                                       index_text(e, to_stride.data(), args.rank, args.to_offset / args.width),
+                                       index_text(e, from_stride.data(), args.rank, args.from_offset / args.width));
   const std::string_view type = c_type(e.dtype(from));
   e.call(e.add_function(fmt::format("const {0}* from, {0}* to", type), loops(e, {args.shape, args.rank}, body)),
          {e.pointer(from), e.pointer(to)});

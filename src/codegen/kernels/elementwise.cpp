@@ -54,7 +54,7 @@ class Chain {
 
   std::string add_parameter(std::size_t i, const char* constness, char letter) {
     const native::ValueId value = call_.operands[i].value;
-    const std::string name = fmt::format("{}{}", letter, i);
+    const std::string name = fmt::format("{}{}", letter, parameters_.size());
     parameters_.push_back(fmt::format("{}{}* {}", constness, c_type(e_.dtype(value)), name));
     arguments_.push_back(e_.pointer(value));
     return name;
@@ -66,7 +66,8 @@ class Chain {
     const std::string name = fresh();
     registers_[one.reg] = name;
     if (value.constant && is_scalar(one) && one.storage == Storage::kFloat32) {
-      before_ += fmt::format("  const float {} = {};\n", name, literal(value.dtype, value.constant->view, false));
+      before_ += fmt::format("  const float {} = {};{}\n", name, literal(value.dtype, value.constant->view, false),
+                             value.name.empty() ? "" : "  // " + comment_text(value.name));
       return;
     }
     std::string from = fmt::format("{}[{}]", add_parameter(i, "const ", 'x'), index(one));

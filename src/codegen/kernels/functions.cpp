@@ -19,17 +19,19 @@ using native::kernels::Binary;
 using native::kernels::Unary;
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage)
-#define LEAPP_MATH_1(NAME)                                                  \
-  Snippet {                                                                 \
-    #NAME "_of", "",                                                        \
-        "inline float " #NAME "_of(float x) { return " #NAME "f(x); }\n"    \
-        "inline double " #NAME "_of(double x) { return " #NAME "(x); }\n"   \
+#define LEAPP_MATH_1(NAME)                                                \
+  Snippet {                                                               \
+#NAME "_of", "",                                                      \
+        "inline float " #NAME "_of(float x) { return " #NAME              \
+        "f(x); }\n"                                                       \
+        "inline double " #NAME "_of(double x) { return " #NAME "(x); }\n" \
   }
-#define LEAPP_MATH_2(NAME)                                                                 \
-  Snippet {                                                                                \
-    #NAME "_of", "",                                                                       \
-        "inline float " #NAME "_of(float x, float y) { return " #NAME "f(x, y); }\n"       \
-        "inline double " #NAME "_of(double x, double y) { return " #NAME "(x, y); }\n"     \
+#define LEAPP_MATH_2(NAME)                                                             \
+  Snippet {                                                                            \
+#NAME "_of", "",                                                                   \
+        "inline float " #NAME "_of(float x, float y) { return " #NAME                  \
+        "f(x, y); }\n"                                                                 \
+        "inline double " #NAME "_of(double x, double y) { return " #NAME "(x, y); }\n" \
   }
 // NOLINTEND(cppcoreguidelines-macro-usage)
 

@@ -27,14 +27,16 @@ using native::ScatterReduction;
 static_assert(offsetof(native::Indices, data) == 0, "the operand of indices is found by the member that holds them");
 
 constexpr std::array kSnippets = {
-    Snippet{"place_of", "", R"(// An index, negative ones from the back, as a place below `extent`; -1 when it is out of range.
+    Snippet{"place_of", "",
+            R"(// An index, negative ones from the back, as a place below `extent`; -1 when it is out of range.
 template <typename Index>
 inline int32_t place_of(Index index, int32_t extent) {
   if (index < -extent || index >= extent) return -1;
   return static_cast<int32_t>(index < 0 ? index + extent : index);
 }
 )"},
-    Snippet{"row_place", "place_of", R"(// The place in a tensor with these extents that a row of indices names; -1 when one is out of range.
+    Snippet{"row_place", "place_of",
+            R"(// The place in a tensor with these extents that a row of indices names; -1 when one is out of range.
 template <typename Index>
 inline int32_t row_place(const Index* row, const int32_t* extents, int32_t depth) {
   int32_t place = 0;
@@ -59,7 +61,8 @@ inline bool gather(const T* x, const Index* indices, T* y, int32_t outer, int32_
   return true;
 }
 )"},
-    Snippet{"gather_nd", "row_place", R"(// Each row of indices names a slice of x, which has `batch` parts. False when an index is out of range.
+    Snippet{"gather_nd", "row_place",
+            R"(// Each row of indices names a slice of x, which has `batch` parts. False when an index is out of range.
 template <typename T, typename Index>
 inline bool gather_nd(const T* x, const Index* indices, T* y, const int32_t* extents, int32_t depth, int32_t rows,
                       int32_t slice, int32_t batch, int32_t batch_stride) {
@@ -72,7 +75,9 @@ inline bool gather_nd(const T* x, const Index* indices, T* y, const int32_t* ext
   return true;
 }
 )"},
-    Snippet{"scatter_nd", "row_place", R"(// Each row of indices names a slice of y, into which one of `updates` is put. False when an index is out of range.
+    Snippet{
+        "scatter_nd", "row_place",
+        R"(// Each row of indices names a slice of y, into which one of `updates` is put. False when an index is out of range.
 template <typename T, typename Index, typename Join>
 inline bool scatter_nd(T* y, const Index* indices, const T* updates, const int32_t* extents, int32_t depth, int32_t rows,
                        int32_t slice, Join join) {
@@ -111,7 +116,9 @@ std::string extents_text(Emitter& e, const std::int64_t* extents, std::int32_t d
   return e.add_constant(fmt::format("extents_{}", e.step()), value);
 }
 
-std::int64_t width_of(Emitter& e, native::ValueId value) { return static_cast<std::int64_t>(dtype_size(e.dtype(value))); }
+std::int64_t width_of(Emitter& e, native::ValueId value) {
+  return static_cast<std::int64_t>(dtype_size(e.dtype(value)));
+}
 
 void emit_gather(Emitter& e, const native::Call& call) {
   const auto& args = call.as<GatherArgs>();
@@ -127,19 +134,18 @@ void emit_gather_nd(Emitter& e, const native::Call& call) {
   if (args.indices.count == 0) return;
   const native::ValueId x = e.operand(call, &GatherNdArgs::x);
   e.need("gather_nd");
-  e.call_or_fail("gather_nd",
-                 {e.pointer(x), e.pointer(call, &GatherNdArgs::indices), e.pointer(call, &GatherNdArgs::y),
-                  extents_text(e, args.extents, args.depth), e.number(args.depth), e.number(args.indices.count),
-                  e.number(args.slice / width_of(e, x)), e.number(args.batch),
-                  e.number(args.batch_bytes / width_of(e, x))});
+  e.call_or_fail("gather_nd", {e.pointer(x), e.pointer(call, &GatherNdArgs::indices), e.pointer(call, &GatherNdArgs::y),
+                               extents_text(e, args.extents, args.depth), e.number(args.depth),
+                               e.number(args.indices.count), e.number(args.slice / width_of(e, x)),
+                               e.number(args.batch), e.number(args.batch_bytes / width_of(e, x))});
 }
 
 void emit_one_hot(Emitter& e, const native::Call& call) {
   const auto& args = call.as<OneHotArgs>();
   e.need("one_hot");
-  e.call("one_hot", {e.pointer(call, &OneHotArgs::indices), e.pointer(call, &OneHotArgs::values),
-                     e.pointer(call, &OneHotArgs::y), e.number(args.outer), e.number(args.depth),
-                     e.number(args.inner)});
+  e.call("one_hot",
+         {e.pointer(call, &OneHotArgs::indices), e.pointer(call, &OneHotArgs::values), e.pointer(call, &OneHotArgs::y),
+          e.number(args.outer), e.number(args.depth), e.number(args.inner)});
 }
 
 /// A function of the element `a` that is there and the update `b`.
@@ -183,12 +189,11 @@ void emit_scatter_nd(Emitter& e, const native::Call& call) {
   const std::string_view type = c_type(dtype);
   e.need("scatter_nd");
   const char* before = args.reduction == ScatterReduction::kNone ? "" : " a";
-  e.call_or_fail("scatter_nd",
-                 {e.pointer(call, &ScatterNdArgs::y), e.pointer(call, &ScatterNdArgs::indices),
-                  e.pointer(call, &ScatterNdArgs::updates), extents_text(e, args.extents, args.depth),
-                  e.number(args.depth), e.number(args.indices.count), e.number(args.slice),
-                  fmt::format("[]({0}{1}, {0} b) {{ return {2}; }}", type, before,
-                              join_text(e, args.reduction, dtype))});
+  e.call_or_fail("scatter_nd", {e.pointer(call, &ScatterNdArgs::y), e.pointer(call, &ScatterNdArgs::indices),
+                                e.pointer(call, &ScatterNdArgs::updates), extents_text(e, args.extents, args.depth),
+                                e.number(args.depth), e.number(args.indices.count), e.number(args.slice),
+                                fmt::format("[]({0}{1}, {0} b) {{ return {2}; }}", type, before,
+                                            join_text(e, args.reduction, dtype))});
 }
 
 /// Loops over the indices; `statement` is given the places of an index and of its element but for the axis.
@@ -202,13 +207,12 @@ void emit_elements(Emitter& e, const native::Call& call, const GatherElementsArg
   const std::string step = inside(args.rank);
   std::string body = fmt::format("{}const int32_t place = place_of(indices[at], {});\n", step, e.number(args.extent));
   body += fmt::format("{}if (place < 0) return false;\n", step);
-  body += fmt::format("{}const int32_t element = {} + place * {};\n", step,
-                      index_text(e, others.data(), args.rank), e.number(args.strides[args.axis]));
+  body += fmt::format("{}const int32_t element = {} + place * {};\n", step, index_text(e, others.data(), args.rank),
+                      e.number(args.strides[args.axis]));
   body += fmt::format("{}{}\n{}++at;\n", step, statement, step);
   e.need("place_of");
-  const std::string name =
-      e.add_function(fmt::format("{}, {}, {}", parameters[0], parameters[1], parameters[2]),
-                     "  int32_t at = 0;\n" + loops(e, {args.shape, args.rank}, body), true);
+  const std::string name = e.add_function(fmt::format("{}, {}, {}", parameters[0], parameters[1], parameters[2]),
+                                          "  int32_t at = 0;\n" + loops(e, {args.shape, args.rank}, body), true);
   std::vector<std::string> arguments;
   for (const native::Operand& operand : call.operands) arguments.push_back(e.pointer(operand.value));
   e.call_or_fail(name, arguments);

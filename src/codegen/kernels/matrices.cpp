@@ -21,7 +21,8 @@ inline float dot(const float* x, const Weight* w, int32_t count) {
   return sum;
 }
 )"},
-    Snippet{"dense", "dot", R"(// A dense layer: y[r][j] = function(sum over i of x[r][i] * w[j][i] + bias[j]). bias may be null.
+    Snippet{"dense", "dot",
+            R"(// A dense layer: y[r][j] = function(sum over i of x[r][i] * w[j][i] + bias[j]). bias may be null.
 template <typename Weight, typename Function>
 inline void dense(const float* x, const Weight* w, const float* bias, float* y, int32_t rows, int32_t inputs,
                   int32_t outputs, Function function) {
@@ -124,7 +125,7 @@ void emit_scalar_matmul(Emitter& e, const native::Call& call) {
   const auto& args = call.as<native::ScalarMatMul>();
   e.need("scalar_product");
   const DType dtype = e.dtype(e.operand(call, &native::ScalarMatMul::y));
-  const char* sum = dtype == DType::kFloat64 ? "scalar_product<double>"
+  const char* sum = dtype == DType::kFloat64   ? "scalar_product<double>"
                     : dtype == DType::kFloat32 ? "scalar_product<float>"
                                                : "scalar_product<uint64_t>";
   e.call(sum, {e.pointer(call, &native::ScalarMatMul::a), e.pointer(call, &native::ScalarMatMul::b),

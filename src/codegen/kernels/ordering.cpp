@@ -119,8 +119,8 @@ void emit_top_k(Emitter& e, const native::Call& call) {
   const auto& args = call.as<Along>();
   e.need("top_k");
   e.call("top_k", {e.pointer(call, &Along::x), e.pointer(call, &Along::y), e.pointer(call, &Along::indices),
-                   e.pointer(call, &Along::scratch), e.number(args.outer), e.number(args.extent),
-                   e.number(args.inner), e.number(args.k), word(args.largest)});
+                   e.pointer(call, &Along::scratch), e.number(args.outer), e.number(args.extent), e.number(args.inner),
+                   e.number(args.k), word(args.largest)});
 }
 
 void emit_cumulative_sum(Emitter& e, const native::Call& call) {

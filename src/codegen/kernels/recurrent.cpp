@@ -20,7 +20,8 @@ inline float gate(const float* from_input, const Weight* r, const float* bias, c
   return bias != nullptr ? sum + bias[unit] : sum;
 }
 )"},
-    Snippet{"gru_cell", "gate sigmoid tanh_of", R"(// GRU: gates z r h; r is [3 * hidden][hidden]. h_next may be h. scratch holds 4 * hidden numbers.
+    Snippet{"gru_cell", "gate sigmoid tanh_of",
+            R"(// GRU: gates z r h; r is [3 * hidden][hidden]. h_next may be h. scratch holds 4 * hidden numbers.
 template <typename Weight>
 inline void gru_cell(const float* from_input, const Weight* r, const float* bias, const float* h, float* h_next,
                      float* scratch, int32_t batch, int32_t hidden, bool linear_before_reset) {
@@ -47,7 +48,9 @@ inline void gru_cell(const float* from_input, const Weight* r, const float* bias
   }
 }
 )"},
-    Snippet{"lstm_cell", "gate sigmoid tanh_of", R"(// LSTM: gates i o f c; r is [4 * hidden][hidden]. h_next may be h and c_next c. peephole (i o f) may be null. scratch
+    Snippet{
+        "lstm_cell", "gate sigmoid tanh_of",
+        R"(// LSTM: gates i o f c; r is [4 * hidden][hidden]. h_next may be h and c_next c. peephole (i o f) may be null. scratch
 // holds 4 * hidden numbers.
 template <typename Weight>
 inline void lstm_cell(const float* from_input, const Weight* r, const float* bias, const float* peephole, const float* h,

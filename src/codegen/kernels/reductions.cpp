@@ -29,7 +29,8 @@ inline void reduce(const T* x, T* y, int32_t outer, int32_t reduced, int32_t inn
   }
 }
 )"},
-    Snippet{"log_sum_exp", "exp_of log_of", R"(// log(sum(exp(x))), with the largest taken out so that nothing overflows.
+    Snippet{"log_sum_exp", "exp_of log_of",
+            R"(// log(sum(exp(x))), with the largest taken out so that nothing overflows.
 template <typename T>
 inline void log_sum_exp(const T* x, T* y, int32_t outer, int32_t reduced, int32_t inner) {
   for (int32_t o = 0; o < outer; ++o) {

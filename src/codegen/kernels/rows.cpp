@@ -46,7 +46,9 @@ inline void log_softmax(const T* x, T* y, int32_t rows, int32_t columns) {
   }
 }
 )"},
-    Snippet{"Affine", "", R"(// Where row r finds its scale and bias: at r % rows * row_stride, one number for each column or one for the row.
+    Snippet{
+        "Affine", "",
+        R"(// Where row r finds its scale and bias: at r % rows * row_stride, one number for each column or one for the row.
 struct Affine {
   const float* scale;  // null: 1
   const float* bias;   // null: 0
@@ -55,7 +57,9 @@ struct Affine {
   int32_t column_stride;
 };
 )"},
-    Snippet{"normalise", "Affine", R"(// (x - mean) / sqrt(variance + epsilon) * scale + bias along the columns; y may be x. `mean` and `inverse` may be null.
+    Snippet{
+        "normalise", "Affine",
+        R"(// (x - mean) / sqrt(variance + epsilon) * scale + bias along the columns; y may be x. `mean` and `inverse` may be null.
 inline void normalise(const float* x, float* y, float* mean, float* inverse, int32_t rows, int32_t columns,
                       const Affine& affine, float epsilon, bool root_mean_square) {
   for (int32_t r = 0; r < rows; ++r, x += columns, y += columns) {
@@ -79,7 +83,8 @@ inline void normalise(const float* x, float* y, float* mean, float* inverse, int
   }
 }
 )"},
-    Snippet{"local_response", "", R"(// Each number is divided by a power of the squares of its neighbours in the channels.
+    Snippet{"local_response", "",
+            R"(// Each number is divided by a power of the squares of its neighbours in the channels.
 inline void local_response(const float* x, float* y, int32_t batch, int32_t channels, int32_t inner, int32_t size,
                            float alpha, float beta, float bias) {
   const int32_t behind = (size - 1) / 2;
@@ -101,8 +106,8 @@ void emit_softmax(Emitter& e, const native::Call& call) {
   const auto& args = call.as<Softmax>();
   const char* name = args.log ? "log_softmax" : "softmax";
   e.need(name);
-  e.call(name, {e.pointer(call, &Softmax::x), e.pointer(call, &Softmax::y), e.number(args.rows),
-                e.number(args.columns)});
+  e.call(name,
+         {e.pointer(call, &Softmax::x), e.pointer(call, &Softmax::y), e.number(args.rows), e.number(args.columns)});
 }
 
 void emit_normalise(Emitter& e, const native::Call& call) {
@@ -111,10 +116,10 @@ void emit_normalise(Emitter& e, const native::Call& call) {
   const std::string affine = "Affine{" + e.pointer(call, &Normalise::scale) + ", " + e.pointer(call, &Normalise::bias) +
                              ", " + e.number(args.affine_rows) + ", " + e.number(args.affine_row_stride) + ", " +
                              e.number(args.affine_column_stride) + "}";
-  e.call("normalise", {e.pointer(call, &Normalise::x), e.pointer(call, &Normalise::y),
-                       e.pointer(call, &Normalise::mean), e.pointer(call, &Normalise::inverse_deviation),
-                       e.number(args.rows), e.number(args.columns), affine, literal(args.epsilon),
-                       args.root_mean_square ? "true" : "false"});
+  e.call("normalise",
+         {e.pointer(call, &Normalise::x), e.pointer(call, &Normalise::y), e.pointer(call, &Normalise::mean),
+          e.pointer(call, &Normalise::inverse_deviation), e.number(args.rows), e.number(args.columns), affine,
+          literal(args.epsilon), args.root_mean_square ? "true" : "false"});
 }
 
 void emit_local_response(Emitter& e, const native::Call& call) {

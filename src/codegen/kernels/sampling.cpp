@@ -65,13 +65,15 @@ inline float pixel(const float* plane, int32_t row, int32_t column, const Grid& 
   return plane[row * grid.in[1] + column];
 }
 )"},
-    Snippet{"nearest_pixel", "grid_place", R"(inline float nearest_pixel(const float* plane, float row, float column, const Grid& grid) {
+    Snippet{"nearest_pixel", "grid_place",
+            R"(inline float nearest_pixel(const float* plane, float row, float column, const Grid& grid) {
   const int32_t y = static_cast<int32_t>(nearbyintf(within_image(row, grid.in[0], grid)));
   const int32_t x = static_cast<int32_t>(nearbyintf(within_image(column, grid.in[1], grid)));
   return pixel(plane, y, x, grid);
 }
 )"},
-    Snippet{"linear_pixel", "grid_place", R"(inline float linear_pixel(const float* plane, float row, float column, const Grid& grid) {
+    Snippet{"linear_pixel", "grid_place",
+            R"(inline float linear_pixel(const float* plane, float row, float column, const Grid& grid) {
   row = within_image(row, grid.in[0], grid);
   column = within_image(column, grid.in[1], grid);
   const int32_t y = static_cast<int32_t>(floorf(row));

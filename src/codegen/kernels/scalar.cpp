@@ -22,7 +22,8 @@ using native::kernels::Binary;
 using native::kernels::Unary;
 
 constexpr std::array kSnippets = {
-    Snippet{"Wrapping", "", R"(// The unsigned type that integers of a type are calculated in, and whether they have a sign.
+    Snippet{"Wrapping", "",
+            R"(// The unsigned type that integers of a type are calculated in, and whether they have a sign.
 template <typename T>
 struct Wrapping {
   using Type = uint32_t;
@@ -101,7 +102,8 @@ inline bool divided(T a, T b, T* y) {
   return true;
 }
 )"},
-    Snippet{"remainder", "Wrapping", R"(// What division leaves, with the sign of b if `floored`, else of a. False when b is 0.
+    Snippet{"remainder", "Wrapping",
+            R"(// What division leaves, with the sign of b if `floored`, else of a. False when b is 0.
 template <typename T>
 inline bool remainder_of(T a, T b, bool floored, T* y) {
   if (b == 0) return false;
@@ -163,9 +165,9 @@ void emit_walk(Emitter& e, const native::Call& call, const std::function<std::st
   if (text.find("b[") != std::string::npos) add(b, "b", "const ");
   if (c != native::kNoValue) add(c, "c", "const ");
   add(e.operand(call, &Walk::y), "y", "");
-  const std::string body = "  int32_t at = 0;\n" + loops(e, {args.shape, args.rank},
-                                                          fmt::format("{}{}\n{}++at;\n", inside(args.rank), text,
-                                                                      inside(args.rank)));
+  const std::string body =
+      "  int32_t at = 0;\n" +
+      loops(e, {args.shape, args.rank}, fmt::format("{}{}\n{}++at;\n", inside(args.rank), text, inside(args.rank)));
   const std::string name = e.add_function(join(parameters, ", "), body, fails);
   fails ? e.call_or_fail(name, arguments) : e.call(name, arguments);
 }
@@ -226,8 +228,8 @@ std::string integer_text(Emitter& e, Binary function, const Element& element) {
 void emit_binary(Emitter& e, const native::Call& call) {
   const auto& args = call.as<Walk>();
   const auto function = static_cast<Binary>(args.function);
-  const bool fails = !is_double(e.dtype(e.operand(call, &Walk::b))) &&
-                     (function == Binary::kDiv || function == Binary::kFmod);
+  const bool fails =
+      !is_double(e.dtype(e.operand(call, &Walk::b))) && (function == Binary::kDiv || function == Binary::kFmod);
   emit_walk(
       e, call,
       [&](const Element& element) {
