@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/text.h"
@@ -66,16 +67,17 @@ std::string Emitter::add_constant(std::string_view wish, const native::Value& va
   const std::string name = names_(wish.empty() ? "constant" : wish);
   const std::size_t size = dtype_size(value.dtype);
   const auto bytes = value.constant->view;
-  std::vector<std::string> items;
-  for (std::size_t i = 0; i + size <= bytes.size(); i += size) {
-    items.push_back(literal(value.dtype, bytes.subspan(i, size), true));
-  }
   if (value.dtype == DType::kFloat16) need("Float16");
   if (value.dtype == DType::kBFloat16) need("BFloat16");
-  if (items.empty()) items.push_back(literal(value.dtype, std::vector<std::byte>(size), true));
-  weights_ +=
-      fmt::format("\n// {} {}\nconst {} {}[{}] = {{\n{}}};\n", comment_text(quote(wish)),
-                  type_text(value.dtype, value.shape), c_type(value.dtype), name, items.size(), wrapped(items, "    "));
+  Lines lines("    ");
+  for (std::size_t i = 0; i + size <= bytes.size(); i += size) {
+    lines.add(literal(value.dtype, bytes.subspan(i, size), true));
+  }
+  // Arrays of nothing are not allowed.
+  if (bytes.size() < size) lines.add(literal(value.dtype, std::vector<std::byte>(size), true));
+  weights_ += fmt::format("\n// {} {}\nconst {} {}[{}] = {{\n{}}};\n", comment_text(quote(wish)),
+                          type_text(value.dtype, value.shape), c_type(value.dtype), name,
+                          std::max<std::size_t>(bytes.size() / size, 1), lines.text());
   weight_bytes_ += bytes.size();
   return name;
 }
@@ -110,6 +112,9 @@ std::string Emitter::pointer(ValueId id) {
   if (known != pointers_.end()) return known->second;
   const native::Value& value = plan_.values[id];
   if (c_type(value.dtype).empty()) refuse(fmt::format("elements of type {}", dtype_name(value.dtype)));
+  if (value.bytes / dtype_size(value.dtype) > std::numeric_limits<std::int32_t>::max()) {
+    refuse(fmt::format("{} has more elements than 32 bits can count", type_text(value.dtype, value.shape)));
+  }
   std::string name;
   if (value.constant) {
     name = add_constant(wish_for(value), value);

@@ -103,6 +103,47 @@ TEST(Generate, ASizeThatIsLeftOpenIsRefused) {
   EXPECT_EQ(made.value().uncovered[0].why, "its type or shape is not fixed");
 }
 
+TEST(Generate, WhatCannotBeCountedIsRefused) {
+  Maker maker;
+  maker.input("x", {65536, 65536}).output("y", {65536, 65536});
+  maker.model.node("Relu", {"n/x"}, {"n/y"});
+  const auto made = maker.run();
+  ASSERT_TRUE(made.ok());
+  ASSERT_FALSE(made.value().uncovered.empty());
+  EXPECT_EQ(made.value().uncovered[0].op, "Relu");
+  EXPECT_EQ(made.value().uncovered[0].port, "n/y");
+}
+
+TEST(Generate, TooManyWeightsAreRefused) {
+  Maker maker;
+  const std::int64_t count = static_cast<std::int64_t>(kMostWeights / sizeof(float)) + 1;
+  maker.input("x", {count}).output("y", {count});
+  maker.model.floats("w", {count}, std::vector<float>(static_cast<std::size_t>(count), 1.0F));
+  maker.model.node("Add", {"n/x", "w"}, {"n/y"});
+  const auto made = maker.run();
+  ASSERT_FALSE(made.ok());
+  EXPECT_TRUE(contains(made.status().message(), "the weights take 67108868 bytes; as source there may be 67108864"))
+      << made.status().message();
+}
+
+TEST(Generate, OutputsAreMadeBesideIfAStepMayFail) {
+  Maker maker;
+  maker.input("i", {1}, DType::kInt64).output("y", {1});
+  maker.model.floats("table", {3}, {1, 2, 3}).node("Gather", {"table", "n/i"}, {"n/y"});
+  const auto made = maker.run();
+  ASSERT_TRUE(made.ok());
+  EXPECT_TRUE(contains(made.value().source, "if (!gather(table, inputs.i, state.next_y, 1, 3, 1, 1)) return 1;"))
+      << made.value().source;
+  Maker known;
+  known.input("x", {3}).output("y", {2});
+  known.model.ints("places", {-1, 0}).node("Gather", {"n/x", "places"}, {"n/y"});
+  EXPECT_TRUE(contains(known.run().value().source, "outputs.y, 1, 3, 2, 1)"));
+  Maker bad;  // known, and out of range: it fails in each step
+  bad.input("x", {3}).output("y", {1});
+  bad.model.ints("places", {3}).node("Gather", {"n/x", "places"}, {"n/y"});
+  EXPECT_TRUE(contains(bad.run().value().source, "state.next_y"));
+}
+
 TEST(Generate, AnythingThatIsNoModelIsAnError) {
   Request request;
   const std::string bytes = "no model";

@@ -34,8 +34,8 @@ std::string_view defined_in(std::string_view line) {
 }
 
 std::set<std::string> find_names() {
-  std::set<std::string> names = {"State", "Inputs", "Outputs", "state",   "inputs",  "outputs",
-                                 "init",  "reset",  "step",    "Float16", "BFloat16"};
+  std::set<std::string> names = {"State", "Inputs", "Outputs", "state",   "inputs",   "outputs",
+                                 "init",  "reset",  "step",    "Float16", "BFloat16", "i"};
   for (const Family& family : families()) {
     for (const Snippet& snippet : family.snippets) {
       for (std::string_view rest = snippet.text; !rest.empty();) {

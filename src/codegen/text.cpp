@@ -134,26 +134,24 @@ std::string literal(DType dtype, std::span<const std::byte> bytes, bool inside) 
   }
 }
 
-std::string wrapped(const std::vector<std::string>& items, std::string_view indent) {
-  std::string text;
-  std::size_t column = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::size_t length = items[i].size() + 1;
-    if (i == 0) {
-      text += indent;
-      column = indent.size();
-    } else if (column + 1 + length > kWidth) {
-      text += fmt::format("\n{}", indent);
-      column = indent.size();
-    } else {
-      text += ' ';
-      ++column;
-    }
-    text += items[i];
-    if (i + 1 < items.size()) text += ',';
-    column += length;
+void Lines::add(std::string_view item) {
+  if (!text_.empty()) text_ += ',';
+  if (text_.empty() || column_ + item.size() + 3 > kWidth) {
+    if (!text_.empty()) text_ += '\n';
+    text_ += indent_;
+    column_ = indent_.size();
+  } else {
+    text_ += ' ';
+    column_ += 2;
   }
-  return text;
+  text_ += item;
+  column_ += item.size();
+}
+
+std::string wrapped(const std::vector<std::string>& items, std::string_view indent) {
+  Lines lines(indent);
+  for (const std::string& item : items) lines.add(item);
+  return lines.text();
 }
 
 }  // namespace leapp::codegen

@@ -32,7 +32,18 @@ namespace leapp::codegen {
 /// The first element of `bytes`. `inside`: between the braces of an array.
 [[nodiscard]] std::string literal(DType dtype, std::span<const std::byte> bytes, bool inside);
 
-/// `items` separated by commas in lines of at most 118 columns, each begun with `indent`. No line end at the end.
+/// Items separated by commas in lines of at most 118 columns, each begun with `indent`. No line end at the end.
+class Lines {
+ public:
+  explicit Lines(std::string_view indent) : indent_(indent) {}
+  void add(std::string_view item);
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string indent_;
+  std::string text_;
+  std::size_t column_ = 0;
+};
 [[nodiscard]] std::string wrapped(const std::vector<std::string>& items, std::string_view indent);
 
 }  // namespace leapp::codegen

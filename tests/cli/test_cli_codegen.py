@@ -24,7 +24,11 @@ def compiled(folder: Path, *more: str) -> None:
     """Every .cpp of the folder, strictly."""
     for file in sorted(folder.glob("*.cpp")):
         done = subprocess.run(
-            ["g++", *FLAGS, *more, "-c", file.name, "-o", "/dev/null"], cwd=folder, capture_output=True, text=True, check=False
+            ["g++", *FLAGS, *more, "-c", file.name, "-o", "/dev/null"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
 
@@ -45,10 +49,12 @@ def write(folder: Path, model: bytes, inputs: tuple[str, ...], outputs: tuple[st
     folder.mkdir()
     (folder / "model.onnx").write_bytes(model)
     ports: list[list[dict[str, Any]]] = [
-        [{"name": name, "dtype": "float32", "shape": [2], "type": "tensor"} for name in names] for names in (inputs, outputs)
+        [{"name": name, "dtype": "float32", "shape": [2], "type": "tensor"} for name in names]
+        for names in (inputs, outputs)
     ]
+    parameters = {"backend": "onnx", "model_path": "model.onnx"}
     spec = {
-        "models": {node: {"inputs": ports[0], "outputs": ports[1], "parameters": {"backend": "onnx", "model_path": "model.onnx"}}},
+        "models": {node: {"inputs": ports[0], "outputs": ports[1], "parameters": parameters}},
         "pipeline": {
             "data_flow": {}, "feedback_flow": {}, "inputs": {node: list(inputs)}, "outputs": {node: list(outputs)},
         },
@@ -174,7 +180,10 @@ def test_operators_that_have_no_source_form_are_listed(leapp: tool.Tool) -> None
 
 def test_a_shape_that_is_not_fixed(leapp: tool.Tool) -> None:
     graph = helper.make_graph(
-        [helper.make_node("NonZero", ["a"], ["places"]), helper.make_node("Cast", ["places"], ["y"], to=TensorProto.FLOAT)],
+        [
+            helper.make_node("NonZero", ["a"], ["places"]),
+            helper.make_node("Cast", ["places"], ["y"], to=TensorProto.FLOAT),
+        ],
         "graph",
         [helper.make_tensor_value_info("a", TensorProto.FLOAT, [2])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])],

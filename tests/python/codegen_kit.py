@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import onnx
 import yaml
+from onnx import helper, numpy_helper
 
 Array = np.ndarray[Any, Any]
 Steps = dict[str, Array]  # by port, "node/port"; the first axis is the step
@@ -26,6 +28,7 @@ Steps = dict[str, Array]  # by port, "node/port"; the first axis is the step
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("LEAPP_PROGRAM", ROOT / "build/default/bin/leapp"))
 FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fno-exceptions", "-fno-rtti"]
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 C_TYPES = {
     "float": np.float32, "double": np.float64, "Float16": np.float16, "BFloat16": np.uint16, "bool": np.bool_,
     "int8_t": np.int8, "int16_t": np.int16, "int32_t": np.int32, "int64_t": np.int64, "uint8_t": np.uint8,
@@ -88,7 +91,9 @@ class Source:
 
     def driver(self) -> str:
         """A function that steps it with what it reads, and writes what comes out."""
-        reads = "\n".join(f"    ok = read(inputs.{one.name}, sizeof inputs.{one.name}) && ok;" for one in self.inputs_of())
+        reads = "\n".join(
+            f"    ok = read(inputs.{one.name}, sizeof inputs.{one.name}) && ok;" for one in self.inputs_of()
+        )
         writes = "\n".join(f"    write(outputs.{one.name}, sizeof outputs.{one.name});" for one in self.outputs_of())
         return f"""
 static bool run_{self.name}() {{
@@ -158,11 +163,11 @@ def driver_text(sources: Sequence[Source], main: str = MAIN) -> str:
     return f"{text}\nint main() {{\n{calls}\n  return 0;\n}}\n"
 
 
-def compile_all(sources: Sequence[Source], folder: Path, compiler: Sequence[str]) -> Path:
+def compile_all(sources: Sequence[Source], folder: Path, compiler: Sequence[str], output: str = "all.o") -> Path:
     """One object of all sources: their namespaces keep them apart."""
     (folder / "all.cpp").write_text("".join(f'#include "{one.folder / one.name}.cpp"\n' for one in sources))
-    run([*compiler, *FLAGS, "-c", "all.cpp", "-o", "all.o"], folder)
-    return folder / "all.o"
+    run([*compiler, *FLAGS, "-c", "all.cpp", "-o", output], folder)
+    return folder / output
 
 
 def run(command: Sequence[object], folder: Path, data: bytes | None = None) -> bytes:
@@ -174,11 +179,16 @@ def run(command: Sequence[object], folder: Path, data: bytes | None = None) -> b
 
 
 def step_all(sources: Sequence[Source], folder: Path) -> list[Steps]:
-    """Compiles them for this machine, and steps each."""
+    """Compiles them for this machine, and steps each, with every access to memory and every overflow looked at."""
     compile_all(sources, folder, ["g++", "-O1"])
+    compile_all(sources, folder, ["g++", "-O0", *SANITIZERS], "checked.o")
     (folder / "main.cpp").write_text(driver_text(sources))
-    run(["g++", "-std=c++17", "main.cpp", "all.o", "-o", "program", "-lm"], folder)
-    data = memoryview(run([folder / "program"], folder, b"".join(one.input_bytes() for one in sources)))
+    run(["g++", "-std=c++17", *SANITIZERS, "main.cpp", "checked.o", "-o", "program", "-lm"], folder)
+    return split_all(sources, run([folder / "program"], folder, b"".join(one.input_bytes() for one in sources)))
+
+
+def split_all(sources: Sequence[Source], written: bytes) -> list[Steps]:
+    data = memoryview(written)
     results = []
     for one in sources:
         outputs, used = one.split(data)
@@ -196,16 +206,17 @@ def undefined_symbols(objects: Path) -> set[str]:
 # ---- bundles written by hand ----
 
 
-NAMES = {np.dtype(name): name for name in ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")}
+NAMES = {
+    np.dtype(name): name
+    for name in ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+}
 
 
 def port(name: str, array: Array, **more: Any) -> dict[str, Any]:
     return {"name": name, "dtype": NAMES[array.dtype], "shape": list(array.shape), "type": "tensor", **more}
 
 
-def write_bundle(
-    folder: Path, model: onnx.ModelProto, inputs: dict[str, Array], outputs: dict[str, Array]
-) -> Path:
+def write_bundle(folder: Path, model: onnx.ModelProto, inputs: dict[str, Array], outputs: dict[str, Array]) -> Path:
     """One node called "node"."""
     folder.mkdir(parents=True)
     (folder / "node.onnx").write_bytes(model.SerializeToString())
@@ -229,9 +240,38 @@ def write_bundle(
     return folder
 
 
+def write_initial_values(path: Path, values: dict[str, Array]) -> None:
+    """A safetensors file."""
+    words = {"float32": "F32", "int64": "I64", "bool": "BOOL"}
+    header: dict[str, Any] = {}
+    data = b""
+    for name, array in values.items():
+        offsets = [len(data), len(data) + array.nbytes]
+        header[name] = {"dtype": words[str(array.dtype)], "shape": list(array.shape), "data_offsets": offsets}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def graph_model(
+    nodes: list[Any], inputs: dict[str, Array], constants: dict[str, Array], results: dict[str, Array]
+) -> onnx.ModelProto:
+    """`inputs` and `results` say what the ports are."""
+
+    def info(name: str, array: Array) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    ports = [[info(name, array) for name, array in some.items()] for some in (inputs, results)]
+    graph = helper.make_graph(nodes, "graph", ports[0], ports[1], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
 def steps_of_bundle(bundle: Path, steps: int, folder: Path, seed: int = 0) -> tuple[Steps, Steps]:
     """What the pipeline makes of made-up inputs: inputs and outputs of all steps."""
-    leapp_program("run", bundle, "--steps", steps, "--seed", seed, "--output", folder / "out.npz", "--trace", folder / "trace.npz")
+    leapp_program(
+        "run", bundle, "--steps", steps, "--seed", seed, "--output", folder / "out.npz", "--trace", folder / "trace.npz"
+    )
     trace = dict(np.load(folder / "trace.npz"))
     spec = yaml.safe_load((bundle / f"{bundle.name}.yaml").read_text())["pipeline"]
     wanted = [f"{node}/{name}" for node, names in spec.get("inputs", {}).items() for name in names]

@@ -39,13 +39,17 @@ def mlp(folder: Path) -> Path:
     layers = [nn.Linear(12, 32), nn.Linear(32, 32), nn.Linear(32, 8)]
     leapp.start("mlp", save_path=str(folder))
     with torch.no_grad():
-        obs: Any = TensorSemantics("obs", torch.randn(1, 12), InputKindEnum.JOINT_POSITION, [["robot"], [f"j{i}" for i in range(12)]])
+        obs: Any = TensorSemantics(
+            "obs", torch.randn(1, 12), InputKindEnum.JOINT_POSITION, [["robot"], [f"j{i}" for i in range(12)]]
+        )
         obs = annotate.input_tensors("pre", obs)
         hidden = annotate.output_tensors("pre", {"features": nn.functional.elu(layers[0](obs))}, export_with="onnx")
         hidden = annotate.input_tensors("policy", {"features": hidden})
         hidden = annotate.output_tensors("policy", {"hidden": nn.functional.elu(layers[1](hidden))}, export_with="onnx")
         hidden = annotate.input_tensors("post", {"hidden": hidden})
-        action = TensorSemantics("action", layers[2](hidden), OutputKindEnum.JOINT_POSITION, [["robot"], [f"a{i}" for i in range(8)]])
+        action = TensorSemantics(
+            "action", layers[2](hidden), OutputKindEnum.JOINT_POSITION, [["robot"], [f"a{i}" for i in range(8)]]
+        )
         annotate.output_tensors("post", action, export_with="onnx")
     leapp.stop()
     leapp.compile_graph(visualize=False)

@@ -19,7 +19,9 @@ BOARD = kit.ROOT / "tests/cortex_m4"
 CPU = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
 COMPILER = ["arm-none-eabi-g++", *CPU, "-O2", "-ffunction-sections", "-fdata-sections"]
 MISSING = [tool for tool in ("arm-none-eabi-g++", "qemu-system-arm") if shutil.which(tool) is None]
-pytestmark = pytest.mark.skipif(bool(MISSING) and "LEAPP_CI" not in os.environ, reason=f"no {' and no '.join(MISSING)} here")
+pytestmark = pytest.mark.skipif(
+    bool(MISSING) and "LEAPP_CI" not in os.environ, reason=f"no {' and no '.join(MISSING)} here"
+)
 
 MAIN = """
 #include "startup.h"
@@ -52,9 +54,9 @@ def on_the_board(sources: list[kit.Source], folder: Path) -> list[kit.Steps]:
     kit.compile_all(sources, folder, COMPILER)
     kit.run(
         # The C compiler's driver: no C++ library is linked, and none is needed.
-        ["arm-none-eabi-gcc", *CPU, "-O2", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wl,--gc-sections", "-I", BOARD,
-         "-nostartfiles", "-T", BOARD / "mps2_an386.ld", "main.cpp", "inputs.cpp", BOARD / "startup.cpp", "all.o", "-lm",
-         "-o", "program.elf"],
+        ["arm-none-eabi-gcc", *CPU, "-O2", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wl,--gc-sections", "-I",
+         BOARD, "-nostartfiles", "-T", BOARD / "mps2_an386.ld", "main.cpp", "inputs.cpp", BOARD / "startup.cpp",
+         "all.o", "-lm", "-o", "program.elf"],
         folder,
     )  # fmt: skip
     kit.run(
@@ -62,14 +64,7 @@ def on_the_board(sources: list[kit.Source], folder: Path) -> list[kit.Steps]:
          "-semihosting-config", "enable=on,target=native", "-kernel", "program.elf"],
         folder,
     )  # fmt: skip
-    written = memoryview((folder / "out.bin").read_bytes())
-    results = []
-    for one in sources:
-        outputs, used = one.split(written)
-        results.append(outputs)
-        written = written[used:]
-    assert not written
-    return results
+    return kit.split_all(sources, (folder / "out.bin").read_bytes())
 
 
 def test_policies_on_a_cortex_m4(tmp_path: Path) -> None:

@@ -76,14 +76,12 @@ inline BFloat16 narrowed_bfloat16(float x) {
     bits = 0x7fc0;
   } else if (magnitude > 3.4028235e38F) {
     bits = 0x7f80;
+  } else if (magnitude < 1.17549435e-38F) {
+    bits = static_cast<int32_t>(nearbyintf(ldexpf(magnitude, 133)));
   } else {
     int exponent = 0;
     const float fraction = frexpf(magnitude, &exponent);
-    if (exponent + 126 >= 1) {
-      bits = ((exponent + 126) << 7) + static_cast<int32_t>(nearbyintf(fraction * 256.0F)) - 128;
-    } else {
-      bits = static_cast<int32_t>(nearbyintf(ldexpf(magnitude, 133)));
-    }
+    bits = ((exponent + 126) << 7) + static_cast<int32_t>(nearbyintf(fraction * 256.0F)) - 128;
   }
   return {static_cast<uint16_t>(copysignf(1.0F, x) < 0.0F ? bits + 0x8000 : bits)};
 }
