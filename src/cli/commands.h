@@ -25,6 +25,7 @@ CLI::App& add_command(CLI::App& app, Context& context, const CommandText& text, 
 
 void add_bench(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
+void add_codegen(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_fuse(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);

@@ -61,8 +61,21 @@ LAYERS: dict[str, Layer] = {
         ),
         ("fmt", "json", "torch"),
     ),
+    # The source form of the native engine's plans.
+    "codegen": Layer(("base", "bundle", "engine", "engine/native", "engine/native/kernels", "onnx_proto"), ("fmt",)),
     "cli": Layer(
-        ("base", "bundle", "draw", "engine", "engine/native", "mcap", "onnx_proto", "runtime", "runtime/fuse"),
+        (
+            "base",
+            "bundle",
+            "codegen",
+            "draw",
+            "engine",
+            "engine/native",
+            "mcap",
+            "onnx_proto",
+            "runtime",
+            "runtime/fuse",
+        ),
         ("fmt", "json", "cli11", "libzip"),
     ),
     # The public header, include/leapp/capture.h: shared by the folders that implement it.

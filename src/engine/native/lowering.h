@@ -107,6 +107,8 @@ class Lowering {
   ValueId constant_float(float number);
   /// A constant of so many bytes, aligned to 64, that `fill` writes.
   ValueId constant_bytes(std::size_t bytes, const std::function<void(std::byte*)>& fill);
+  /// Notes what packed weights were made of.
+  void set_packed(ValueId id, const Value::Packed& packed) { plan_.values[id].packed = packed; }
   /// The same memory as another type and shape, `offset` bytes in. REQUIRES: it fits.
   ValueId view(ValueId of, DType dtype, Shape shape, std::uint64_t offset = 0);
   ValueId reshaped(ValueId of, Shape shape) { return view(of, dtype(of), std::move(shape)); }

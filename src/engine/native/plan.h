@@ -59,6 +59,16 @@ struct Value {
   std::optional<std::uint32_t> input;   ///< a port
   std::optional<std::uint32_t> output;  ///< a port
   Place place;                          ///< since the memory plan
+
+  /// Weights that were packed: the constant they were made of. Element (row, column) of a matrix is there at offset +
+  /// row * row_stride + column * column_stride; those of a convolution are as they were. For the source form.
+  struct Packed {
+    ValueId from = kNoValue;
+    std::int64_t offset = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 0;
+  };
+  std::optional<Packed> packed;
 };
 
 /// What a kernel does with the memory a pointer of its arguments leads to.

@@ -103,10 +103,12 @@ ValueId packed_convolution(Lowering& b, const kernels::ConvolutionShape& shape, 
     const AlignedMemory aligned(b.value(weights).bytes);
     std::memcpy(aligned.data(), b.bytes(weights).data(), b.value(weights).bytes);
     args.source = aligned.data();
-    return b.constant_bytes(bytes, [&](std::byte* to) {
+    const ValueId packed = b.constant_bytes(bytes, [&](std::byte* to) {
       args.to = to;
       kernels::pack_convolution(args);
     });
+    b.set_packed(packed, {.from = weights});
+    return packed;
   }
   const ValueId packed = b.make_bytes(bytes);
   CallMaker make(kPackConvolution, args);

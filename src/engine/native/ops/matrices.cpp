@@ -124,10 +124,13 @@ ValueId packed_matrix(Lowering& b, ValueId matrix, const MatrixLayout& layout) {
   const AlignedMemory aligned(b.value(matrix).bytes);
   if (b.value(matrix).bytes > 0) std::memcpy(aligned.data(), b.bytes(matrix).data(), b.value(matrix).bytes);
   args.source = aligned.data() + layout.offset * static_cast<std::int64_t>(dtype_size(b.dtype(matrix)));
-  return b.constant_bytes(kernels::packed_matrix_bytes(args.k, args.n, args.storage), [&](std::byte* to) {
-    args.to = to;
-    kernels::pack_matrix(args);
-  });
+  const ValueId packed =
+      b.constant_bytes(kernels::packed_matrix_bytes(args.k, args.n, args.storage), [&](std::byte* to) {
+        args.to = to;
+        kernels::pack_matrix(args);
+      });
+  b.set_packed(packed, {matrix, layout.offset, layout.row_stride, layout.column_stride});
+  return packed;
 }
 
 ValueId add_packed(Lowering& b, const PackedProduct& product) {

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/codegen.md: its blocks run, and the pipeline and its source print the same."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import codegen_kit as kit
+import pytest
+import test_robot_page
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{kit.PROGRAM.parent}:{os.environ['PATH']}")
+    page = test_robot_page.Page(tmp_path)
+    text = (kit.ROOT / "docs/codegen.md").read_text()
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert [language for language, _ in blocks] == ["python", "sh", "cpp", "sh", "text"]
+    for language, block in blocks:
+        page.run(language, block)
+    actions = [number for printed in page.printed for number in re.findall(r"^action (\S+)$", printed, re.MULTILINE)]
+    assert len(actions) == 2
+    assert actions[0] == actions[1]
