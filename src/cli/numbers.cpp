@@ -11,6 +11,8 @@
 #include <limits>
 #include <optional>
 
+#include "engine/native/scalar/numbers.h"
+
 namespace leapp::cli {
 namespace {
 
@@ -56,19 +58,6 @@ std::uint16_t encode(double value, Format format) {
       (static_cast<unsigned>(exponent - format.lowest_exponent) << static_cast<unsigned>(format.mantissa_bits)) +
       static_cast<unsigned>(steps);
   return static_cast<std::uint16_t>(sign | std::min(bits, infinity));
-}
-
-double decode(std::uint16_t bits, Format format) {
-  const auto width = static_cast<unsigned>(format.mantissa_bits);
-  const unsigned mantissa = bits & ((1U << width) - 1);
-  const unsigned exponent = (bits & 0x7FFFU) >> width;
-  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-  if (exponent == 0x7FFFU >> width) {
-    return mantissa == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  }
-  const unsigned whole = exponent == 0 ? mantissa : mantissa | (1U << width);
-  const int shift = format.lowest_exponent + (exponent == 0 ? 0 : static_cast<int>(exponent) - 1);
-  return sign * std::ldexp(static_cast<double>(whole), shift - format.mantissa_bits);
 }
 
 // Nothing for floats.
@@ -165,9 +154,9 @@ std::uint16_t to_bfloat16(double value) { return encode(value, kBrain); }
 double to_double(DType dtype, const std::byte* element) {
   switch (dtype) {
     case DType::kFloat16:
-      return decode(load<std::uint16_t>(element), kHalf);
+      return native::widen(native::Half{load<std::uint16_t>(element)});
     case DType::kBFloat16:
-      return decode(load<std::uint16_t>(element), kBrain);
+      return native::widen(native::BFloat{load<std::uint16_t>(element)});
     case DType::kFloat32:
       return static_cast<double>(load<float>(element));
     case DType::kFloat64:
