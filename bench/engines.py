@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `make bench` that is about LEAPP's own engine beside ONNX Runtime.
 
-    engines.py            measures, prints, keeps the figures in build/bench/engines.json
-    engines.py --write    makes the table in docs/realtime.md and docs/pictures/engines.svg from those figures
+engines.py            measures, prints, keeps the figures in build/bench/engines.json
+engines.py --write    makes the table in docs/realtime.md and docs/pictures/engines.svg from those figures
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def show(figures: dict[str, Any]) -> None:
     print(f"\nLEAPP's own engine and ONNX Runtime in C++, merged by hand; one step, one thread, us  {head}")
     for name, (text, _, most) in NETWORKS.items():
         rows = figures["steps"][name]
-        print(f" {text}; \"auto\" takes {rows['auto']}")
+        print(f' {text}; "auto" takes {rows["auto"]}')
         for key, label in (("native", "LEAPP's own engine"), ("bare_merged", "ONNX Runtime"), ("floor", "weights")):
             print(f"  {label:82s} {rows[key][0]:9.2f} {rows[key][1]:9.2f} {rows[key][2]:9.2f}")
         print(f"  ratio {ratio(rows):.2f} x (expected at most {most}), at p99.9 {ratio(rows, 2):.2f} x")

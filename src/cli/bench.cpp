@@ -184,12 +184,13 @@ std::string Bench::text() const {
   const auto& engine = options_.load.engine;
   const bool several = opened_.spec.models.size() > 1;
   std::string text = context_.styled(one_line(opened_.name), Style::kBold);
-  text += fmt::format(": {} after {} to warm up; on {}; threads: {} intra-op, {} inter-op{}\n",
-                      plural(whole_.count(), "step"), count_text(options_.warmup), engines_text(engines_),
-                      engine.intra_op_threads, engine.inter_op_threads,
+  text += fmt::format(": {} after {} to warm up; threads: {} intra-op, {} inter-op{}\non {}\n",
+                      plural(whole_.count(), "step"), count_text(options_.warmup), engine.intra_op_threads,
+                      engine.inter_op_threads,
                       fused_    ? "; nodes fused to one model"
                       : several ? "; node by node"
-                                : "");
+                                : "",
+                      engines_text(engines_));
   Table table({{""},
                {"p50", true},
                {"p90", true},

@@ -310,7 +310,7 @@ void add_inspect(CLI::App& app, Context& context) {
   CLI::App& command =
       add_command(app, context,
                   {.name = "inspect",
-                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions, what runs it",
+                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions, engine",
                    .examples = "  leapp inspect walk/walk.yaml\n"
                                "  leapp inspect walk --json | jq '.nodes[].name'"},
                   run);

@@ -44,5 +44,4 @@ FALLBACK: dict[str, Fallback] = {
 }
 
 # Operators of which a sample does not run on LEAPP's own engine.
-OWN: dict[str, Own] = {
-}
+OWN: dict[str, Own] = {}

@@ -472,7 +472,7 @@ def test_options(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="threads: expected 1 or more, found 0"):
         InferenceManager(path, threads=0)
     with pytest.raises(ImportError, match="option onnxruntime_library"):
-        InferenceManager(path, onnxruntime_library=tmp_path)
+        InferenceManager(path, engine="onnxruntime", onnxruntime_library=tmp_path)
     with pytest.raises(TypeError):
         InferenceManager(3)  # type: ignore[arg-type]
 
