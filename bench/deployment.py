@@ -74,9 +74,9 @@ def leapp_bench(folder: Path) -> list[float]:
 
 CPP_ROWS = {
     "native": "C++     LEAPP's own engine",
-    "fused": "C++     ours, fused",
+    "fused": "C++     ours on ONNX Runtime, fused",
     "bare_merged": "C++     ONNX Runtime, models merged by hand",
-    "separate": "C++     ours, a model for each node",
+    "separate": "C++     ours on ONNX Runtime, a model for each node",
     "bare_separate": "C++     ONNX Runtime, a model for each node",
     "floor": "        reading the weights once",
 }
@@ -97,7 +97,7 @@ def steps(name: str) -> dict[str, list[float]]:
     for _ in range(ROUNDS):
         for key, times in call(CPP, "step", folder, STEPS).items():
             keep(CPP_ROWS[key], times)
-        keep("C++     `leapp bench`, fused", leapp_bench(folder))
+        keep("C++     `leapp bench`", leapp_bench(folder))
         for key, times in python(OURS, "raw", folder).items():
             keep(RAW_ROWS[key], times)
         for label, measure in python_rows(name):

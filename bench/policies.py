@@ -40,10 +40,48 @@ class Gru(nn.Module):
         return self.head(y.squeeze(0))
 
 
+class Cnn(nn.Module):
+    """The network of the Atari paper in Nature, on four frames."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes = (84, 512, 12)
+        self.observation = (1, 4, 84, 84)
+        self.layers = nn.Sequential(
+            *(nn.Conv2d(4, 32, 8, 4), nn.ReLU(), nn.Conv2d(32, 64, 4, 2), nn.ReLU(), nn.Conv2d(64, 64, 3), nn.ReLU()),
+            *(nn.Flatten(), nn.Linear(3136, 512), nn.ReLU(), nn.Linear(512, 12)),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+class Act(nn.Module):
+    """Like ACT without its camera's backbone: 50 tokens of features to a chunk of 50 actions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes = (256, 256, 14)
+        self.observation = (1, 50, 256)
+        self.inward = nn.Linear(256, 256)
+        self.places = nn.Parameter(torch.randn(1, 50, 256) * 0.02)
+        self.queries = nn.Parameter(torch.randn(1, 50, 256) * 0.02)
+        self.transformer = nn.Transformer(256, 8, 4, 4, 1024, dropout=0.0, batch_first=True)
+        self.head = nn.Linear(256, 14)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.transformer(self.inward(x) + self.places, self.queries))
+
+
 WORKLOADS = {
     "mlp": ("MLP 48-512-256-128-12, 781 KB", lambda: Mlp([48, 512, 256, 128, 12])),
     "small": ("MLP 12-32-32-8, 7 KB", lambda: Mlp([12, 32, 32, 8])),
     "gru": ("GRU-256, 48 in, 12 out, 924 KB", Gru),
+}
+# Only for the comparison of engines.
+LARGER = {
+    "cnn": ("CNN 4x84x84 (Nature), 6.8 MB", Cnn),
+    "act": ("ACT-like transformer, d 256, 4+4 layers, chunk 50, 30 MB", Act),
 }
 
 
@@ -52,11 +90,11 @@ class Pipeline:
 
     def __init__(self, name: str) -> None:
         torch.manual_seed(0)
-        self.policy = WORKLOADS[name][1]().eval()
+        self.policy = {**WORKLOADS, **LARGER}[name][1]().eval()
         first, last = self.policy.sizes[0], self.policy.sizes[-1]
         self.mean, self.deviation = torch.full((first,), 0.1), torch.full((first,), 1.5)
         self.range = torch.full((last,), 0.25)
-        self.obs = torch.randn(1, first)
+        self.obs = torch.randn(*getattr(self.policy, "observation", (1, first)))
 
     def normalise(self, obs: torch.Tensor) -> torch.Tensor:
         return torch.clamp((obs - self.mean) / self.deviation, -5.0, 5.0)

@@ -10,22 +10,16 @@ from datetime import date
 from pathlib import Path
 
 import deployment
+import engines
 import robot
 import validating
-from processes import OURS, PEER, ROOT, call
+from processes import OURS, PEER, ROOT, call, cpu
 
 WORKER = ROOT / "bench" / "worker.py"
 
 
 def run(interpreter: Path, *arguments: object) -> dict[str, float]:
     return call(interpreter, WORKER, *arguments)
-
-
-def cpu() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
 
 
 def against_peer() -> None:
@@ -76,6 +70,7 @@ def main() -> None:
     scaling("scaling_operators", "operators", [1000, 2000, 5000, 10000], 3)
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
     deployment.report()
+    engines.report()
     robot.report()
 
 

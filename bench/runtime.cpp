@@ -4,8 +4,11 @@
 // Steps a bundle of ONNX models and prints JSON; times in microseconds, [p50, p99, p99.9].
 //
 //   bench_runtime step FOLDER STEPS    our pipeline and bare ONNX Runtime, on FOLDER/merged.onnx and on the models
+//   bench_runtime engines FOLDER STEPS LEAPP's own engine and bare ONNX Runtime, and what "auto" takes
 //   bench_runtime load FOLDER TIMES    milliseconds: the first in the process, and the best of the others
 //   bench_runtime memory FOLDER        what the process holds after 100 steps, in MB
+//
+// With "native" behind them, the last two are of LEAPP's own engine; such a process never loads ONNX Runtime.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,6 +156,55 @@ void step(const fs::path& folder, int steps) {
   std::printf("{%s}\n", text.c_str());
 }
 
+// What a robot would choose between, and nothing else: rows that share a process share its caches.
+void compare_engines(const fs::path& folder, int steps) {
+  std::optional<runtime::Pipeline> native = load_native(folder);
+  auto chosen = runtime::Pipeline::load(yaml_of(folder));
+  if (!native || !chosen.ok()) std::exit(1);
+  const bundle::BundleSpec& spec = native->spec();
+  const bundle::Wiring wiring = bundle::check_wiring(spec).value();
+  runtime::FusedPipeline one = runtime::fuse_wiring(spec, wiring, runtime::whole_name);
+  bundle::BundleSpec merged;
+  merged.models = {one.model};
+  const auto library = engine::ort::find_library({}).value();
+  RawPipeline bare(*library, merged, one.wiring, {folder / "merged.onnx"});
+  std::size_t bytes = 0;
+  for (const fs::path& file : files_of(folder, spec)) bytes += fs::file_size(file);
+  const std::vector<Word> weights(bytes / sizeof(Word), Word{1, 1, 1, 1});
+  volatile std::uint64_t sink = 0;
+  const std::span<float> input = native->input<float>(native->inputs().front()).value();
+  float value = 0;
+  std::vector<Row> rows;
+  rows.push_back({"native",
+                  [&] {
+                    input[0] = value += 0.001F;
+                    if (native->step() != runtime::StepResult::kOk) std::exit(1);
+                  },
+                  {}});
+  rows.push_back({"bare_merged",
+                  [&] {
+                    bare.input()[0] = value += 0.001F;
+                    bare.step();
+                  },
+                  {}});
+  rows.push_back({"floor", [&] { sink = sink + read_all(weights.data(), weights.size()); }, {}});
+  measure(rows, steps);
+  std::string text = fmt::format("\"auto\": \"{}\"", chosen.value().engine().front().native ? "native" : "onnxruntime");
+  for (Row& row : rows) text += fmt::format(", \"{}\": {}", row.name, percentiles(row.times));
+  std::printf("{%s}\n", text.c_str());
+}
+
+void time_native_load(const fs::path& folder, int times) {
+  std::vector<double> found;
+  for (int i = 0; i < times; ++i) {
+    const auto start = Clock::now();
+    if (!load_native(folder)) std::exit(1);
+    found.push_back(microseconds(Clock::now() - start) / 1e3);
+  }
+  std::printf("{\"first_ms\": %.3f, \"then_ms\": %.3f}\n", found.front(),
+              *std::min_element(found.begin() + 1, found.end()));
+}
+
 void time_load(const fs::path& folder, int times) {
   std::string text;
   for (const bool fuse : {true, false}) {
@@ -169,8 +221,8 @@ void time_load(const fs::path& folder, int times) {
   std::printf("{%s}\n", text.c_str());
 }
 
-void memory(const fs::path& folder) {
-  runtime::Pipeline pipeline = load(folder, true);
+void memory(const fs::path& folder, bool native) {
+  runtime::Pipeline pipeline = native ? load_native(folder).value() : load(folder, true);
   for (int i = 0; i < 100; ++i) {
     if (pipeline.step() != runtime::StepResult::kOk) std::exit(1);
   }
@@ -187,14 +239,21 @@ int main(int count, char** arguments) {
   const std::string command = count > 2 ? arguments[1] : "";
   const std::filesystem::path folder = count > 2 ? arguments[2] : "";
   const int number = count > 3 ? std::atoi(arguments[3]) : 0;
+  const bool native = std::string(arguments[count - 1]) == "native";
   if (command == "step" && number > 0) {
     leapp::bench::step(folder, number);
+  } else if (command == "engines" && number > 0) {
+    leapp::bench::compare_engines(folder, number);
+  } else if (command == "load" && number > 1 && native) {
+    leapp::bench::time_native_load(folder, number);
   } else if (command == "load" && number > 1) {
     leapp::bench::time_load(folder, number);
   } else if (command == "memory") {
-    leapp::bench::memory(folder);
+    leapp::bench::memory(folder, native);
   } else {
-    std::fprintf(stderr, "usage: bench_runtime step FOLDER STEPS | load FOLDER TIMES | memory FOLDER\n");
+    std::fprintf(stderr,
+                 "usage: bench_runtime step|engines FOLDER STEPS | load FOLDER TIMES [native] | "
+                 "memory FOLDER [native]\n");
     return 2;
   }
   return 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps a policy in Python, with whichever `leapp` the interpreter has (ours or the peer's), and prints JSON.
 
-    stepping.py export FOLDER BACKEND | merge BUNDLE | eager NAME | raw BUNDLE | policy YAML | load YAML | memory YAML
+    stepping.py export FOLDER BACKEND [NAME...] | merge BUNDLE | eager NAME | raw BUNDLE | policy YAML | load YAML | memory YAML
 
 Times are microseconds: [p50, p99, p99.9]. One thread each.
 """
@@ -41,10 +41,10 @@ def resident_mb() -> float:
 # -- with torch and leapp --------------------------------------------------------------------------------------------
 
 
-def export(folder: str, backend: str) -> dict[str, str]:
+def export(folder: str, backend: str, *names: str) -> dict[str, str]:
     import policies
 
-    return {name: str(policies.export(name, backend, Path(folder))) for name in policies.WORKLOADS}
+    return {name: str(policies.export(name, backend, Path(folder))) for name in names or policies.WORKLOADS}
 
 
 def eager(name: str) -> dict[str, list[float]]:

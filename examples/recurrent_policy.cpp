@@ -28,6 +28,9 @@ leapp::Status run(const std::string& bundle) {
   LEAPP_ASSIGN_OR_RETURN(Pipeline pipeline, Pipeline::load(bundle));
   LEAPP_ASSIGN_OR_RETURN(const std::span<float> obs, pipeline.input<float>("normalise/obs"));
   LEAPP_ASSIGN_OR_RETURN(const std::span<const float> target, pipeline.output<float>("scale/target"));
+  for (const leapp::engine::Report& report : pipeline.engine()) {
+    std::printf("engine: %s runs %s: %s\n", report.engine.c_str(), report.model.c_str(), report.why.c_str());
+  }
   for (int step = 0; step < kSteps; ++step) {
     observe(step, obs);
     if (pipeline.step() != StepResult::kOk) return pipeline.error();

@@ -15,6 +15,7 @@
 
 #include "cli/allocations.h"
 #include "cli/commands.h"
+#include "cli/engine_words.h"
 #include "cli/inputs.h"
 #include "cli/latency.h"
 #include "cli/load_flags.h"
@@ -103,6 +104,7 @@ class Bench {
   std::size_t counted_steps_ = 0;
   std::optional<Pacer> pacer_;
   bool fused_ = false;
+  std::vector<engine::Report> engines_;
 };
 
 Status Bench::measure() {
@@ -110,6 +112,7 @@ Status Bench::measure() {
   LEAPP_ASSIGN_OR_RETURN(const auto loop,
                          Loop::load(opened_, options_, watched_engines(options_.load.engine, nullptr, 0)));
   fused_ = loop->pipeline().fusion().ok();
+  engines_ = loop->pipeline().engine();
   LEAPP_RETURN_IF_ERROR(apply(options_.thread));
   Progress progress(context_, "steps", 2 * options_.steps);
   LEAPP_RETURN_IF_ERROR(time_whole(*loop, progress));
@@ -181,11 +184,13 @@ std::string Bench::text() const {
   const auto& engine = options_.load.engine;
   const bool several = opened_.spec.models.size() > 1;
   std::string text = context_.styled(one_line(opened_.name), Style::kBold);
-  text += fmt::format(": {} after {} to warm up; threads: {} intra-op, {} inter-op{}\n", plural(whole_.count(), "step"),
-                      count_text(options_.warmup), engine.intra_op_threads, engine.inter_op_threads,
+  text += fmt::format(": {} after {} to warm up; threads: {} intra-op, {} inter-op{}\non {}\n",
+                      plural(whole_.count(), "step"), count_text(options_.warmup), engine.intra_op_threads,
+                      engine.inter_op_threads,
                       fused_    ? "; nodes fused to one model"
                       : several ? "; node by node"
-                                : "");
+                                : "",
+                      engines_text(engines_));
   Table table({{""},
                {"p50", true},
                {"p90", true},
@@ -244,6 +249,7 @@ Json Bench::json() const {
   return {{"name", opened_.name},
           {"steps", whole_.count()},
           {"fused", fused_},
+          {"engines", engines_json(engines_)},
           {"intra_op_threads", options_.load.engine.intra_op_threads},
           {"inter_op_threads", options_.load.engine.inter_op_threads},
           {"whole", summary_json(summarise(whole_))},

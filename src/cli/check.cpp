@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/both_engines.h"
 #include "cli/commands.h"
 #include "cli/findings.h"
 #include "cli/lint.h"
@@ -78,6 +79,7 @@ class Checker {
   }
 
   [[nodiscard]] bool loaded() const { return loaded_; }
+  [[nodiscard]] const EngineComparison& comparison() const { return comparison_; }
 
  private:
   void append(std::vector<Finding> more) {
@@ -145,10 +147,7 @@ class Checker {
     for (const std::string& backend : backends) {
       const auto engine = runtime::open_engine(backend, options_.load.engine);
       if (engine.ok()) continue;
-      findings_.push_back({Severity::kNote, fmt::format("backend {}", backend),
-                           "the models were not loaded, so their ports and gains were not looked at: " +
-                               in_option_words(one_line(engine.status().message())),
-                           ""});
+      note_missing(backend, engine.status());
       return false;
     }
     return true;
@@ -158,11 +157,31 @@ class Checker {
     if (options_.no_load || !engines_are_there()) return;
     auto pipeline = runtime::Pipeline::load(opened_.yaml, options_.load);
     if (!pipeline.ok()) {
+      // All files are there, or it would not have come to this: what is not found is ONNX Runtime.
+      const bool missing = pipeline.status().code() == StatusCode::kNotFound;
+      if (missing) return note_missing("onnx", pipeline.status());
       add(Severity::kError, pipeline.status(), "export the bundle again");
       return;
     }
     loaded_ = true;
     try_steps(pipeline.value());
+    if (options_.load.engine.prefer == engine::Prefer::kAuto) compare();
+  }
+
+  void note_missing(const std::string& backend, const Status& why) {
+    findings_.push_back({Severity::kNote, fmt::format("backend {}", backend),
+                         "the models were not loaded, so their ports and gains were not looked at: " +
+                             in_option_words(one_line(why.message())),
+                         ""});
+  }
+
+  void compare() {
+    comparison_ = compare_engines(opened_, options_.load);
+    if (comparison_.port.empty()) return;
+    findings_.push_back({Severity::kWarning, comparison_.port,
+                         "LEAPP's own engine and ONNX Runtime differ: " + comparison_.difference,
+                         "the recorded samples say which is right: compile_graph validates on both; "
+                         "--engine runs one of them"});
   }
 
   void try_steps(runtime::Pipeline& pipeline) {
@@ -197,6 +216,7 @@ class Checker {
   std::vector<Finding> findings_;
   bool broken_ = false;
   bool loaded_ = false;
+  EngineComparison comparison_;
 };
 
 Result<ExitCode> check(const CheckOptions& options, Context& context) {
@@ -208,12 +228,13 @@ Result<ExitCode> check(const CheckOptions& options, Context& context) {
                         {"file", opened.yaml.string()},
                         {"target", options.target.empty() ? Json(nullptr) : Json(options.target)},
                         {"loaded", checker.loaded()},
+                        {"engines", comparison_json(checker.comparison())},
                         {"errors", count_of(findings, Severity::kError)},
                         {"warnings", count_of(findings, Severity::kWarning)},
                         {"notes", count_of(findings, Severity::kNote)},
                         {"findings", findings_json(findings)}});
   } else {
-    context.print(findings_text(findings, context));
+    context.print(findings_text(findings, context) + comparison_text(checker.comparison()));
     context.print(fmt::format("{}: {}\n", context.styled(one_line(opened.name), Style::kBold), counts_text(findings)));
   }
   const std::size_t notes = count_of(findings, Severity::kNote);

@@ -12,12 +12,16 @@
 #include "base/text.h"
 #include "bundle/json.h"
 #include "cli/commands.h"
+#include "cli/engine_words.h"
+#include "cli/load_flags.h"
 #include "cli/onnx_facts.h"
 #include "cli/opened_bundle.h"
 #include "cli/progress.h"
 #include "cli/spec_json.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "runtime/engine_choice.h"
+#include "runtime/pipeline_access.h"
 
 namespace leapp::cli {
 namespace {
@@ -27,6 +31,7 @@ using bundle::PortIndex;
 struct InspectOptions {
   std::string bundle;
   bool allow_outside = false;
+  engine::Prefer engine = engine::Prefer::kAuto;
 };
 
 /// Where a port's value comes from, or goes to.
@@ -42,7 +47,20 @@ struct Inspection {
   std::vector<std::optional<OnnxFacts>> contents;  ///< of ONNX models that can be read
   std::map<PortIndex, Ends> sources;               ///< of inputs
   std::map<PortIndex, Ends> targets;               ///< of outputs
+  std::vector<engine::Report> engines;             ///< what would run it; none: nothing can
+  std::string no_engine;                           ///< why not
 };
+
+void choose_engines(const InspectOptions& options, Inspection& found) {
+  runtime::LoadOptions load{.allow_outside = options.allow_outside, .verify_checksums = false, .prepare = false};
+  load.engine.prefer = options.engine;
+  const auto pipeline = runtime::PipelineAccess::load(found.opened.yaml, load, runtime::choosing_engines(load.engine));
+  if (pipeline.ok()) {
+    found.engines = pipeline.value().engine();
+  } else {
+    found.no_engine = pipeline.status().message();
+  }
+}
 
 Result<Inspection> inspect(const InspectOptions& options, const Context& context) {
   Inspection found;
@@ -68,6 +86,7 @@ Result<Inspection> inspect(const InspectOptions& options, const Context& context
   }
   for (const PortIndex at : found.opened.report.wiring.inputs) found.sources[at].caller = true;
   for (const PortIndex at : found.opened.report.wiring.outputs) found.targets[at].caller = true;
+  if (found.opened.report.problems.empty()) choose_engines(options, found);
   return found;
 }
 
@@ -197,7 +216,13 @@ std::vector<std::string> problems_of(const Inspection& found) {
 
 void print_text(const Inspection& found, Context& context) {
   context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context));
+  if (!found.engines.empty()) context.print("\n" + choice_text(found.engines, context));
   const std::vector<std::string> problems = problems_of(found);
+  // What is told of a file is told once.
+  if (problems.empty() && !found.no_engine.empty()) {
+    context.print("\n" + context.styled("nothing runs it", Style::kYellow) + "\n");
+    for (const std::string& line : wrap(one_line(found.no_engine), kLineWidth - 2)) context.print("  " + line + "\n");
+  }
   if (problems.empty()) return;
   context.print("\n" + context.styled("problems", Style::kRed) + " (leapp check says more)\n");
   for (const std::string& problem : problems) {
@@ -263,6 +288,8 @@ Json inspection_json(const Inspection& found) {
           {"system_information", system},
           {"nodes", nodes},
           {"edges", edges},
+          {"engines", choice_json(found.engines)},
+          {"no_engine", found.no_engine.empty() ? Json(nullptr) : Json(found.no_engine)},
           {"initial_values", spec.pipeline.initial_values ? Json(*spec.pipeline.initial_values) : Json(nullptr)},
           {"problems", problems_of(found)}};
 }
@@ -280,14 +307,16 @@ void add_inspect(CLI::App& app, Context& context) {
     }
     return problems_of(found).empty() ? ExitCode::kFine : ExitCode::kFindings;
   };
-  CLI::App& command = add_command(app, context,
-                                  {.name = "inspect",
-                                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions",
-                                   .examples = "  leapp inspect walk/walk.yaml\n"
-                                               "  leapp inspect walk --json | jq '.nodes[].name'"},
-                                  run);
+  CLI::App& command =
+      add_command(app, context,
+                  {.name = "inspect",
+                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions, engine",
+                   .examples = "  leapp inspect walk/walk.yaml\n"
+                               "  leapp inspect walk --json | jq '.nodes[].name'"},
+                  run);
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+  add_engine_option(command, options->engine);
 }
 
 }  // namespace leapp::cli

@@ -63,6 +63,7 @@ std::vector<LatencyBucket> histogram(const Latencies& latencies) {
 }
 
 std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e4) return fmt::format("{:.2f} µs", nanoseconds / kMicrosecond);
   if (nanoseconds < 1e6) return fmt::format("{:.1f} µs", nanoseconds / kMicrosecond);
   if (nanoseconds < 1e9) return fmt::format("{:.2f} ms", nanoseconds / 1e6);
   return fmt::format("{:.2f} s", nanoseconds / 1e9);

@@ -7,6 +7,14 @@
 
 namespace leapp::cli {
 
+void add_engine_option(CLI::App& to, engine::Prefer& prefer) {
+  static const std::map<std::string, engine::Prefer> kEngines{{"auto", engine::Prefer::kAuto},
+                                                              {"native", engine::Prefer::kNative},
+                                                              {"onnxruntime", engine::Prefer::kOnnxRuntime}};
+  to.add_option("--engine", prefer, "what runs ONNX models: auto, native (LEAPP's own), onnxruntime")
+      ->transform(CLI::CheckedTransformer(kEngines).description(""));
+}
+
 void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
   static const std::map<std::string, engine::Provider> kProviders{
       {"auto", engine::Provider::kAuto}, {"cpu", engine::Provider::kCpu}, {"cuda", engine::Provider::kCuda}};
@@ -20,6 +28,7 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
     return text;
   };
   CLI::Option_group* group = command.add_option_group("Engine", "how the models are run");
+  add_engine_option(*group, load.engine.prefer);
   group->add_option("--intra-op-threads", load.engine.intra_op_threads, "threads inside an operator (1)")
       ->check(CLI::Range(1, 1024));
   group->add_option("--inter-op-threads", load.engine.inter_op_threads, "operators at the same time (1)")

@@ -8,6 +8,9 @@
 
 namespace leapp::cli {
 
+/// --engine: what runs ONNX models. `prefer` must outlive `to`, a command or a group of its options.
+void add_engine_option(CLI::App& to, engine::Prefer& prefer);
+
 /// What the subcommands that run a bundle have in common. The options write into `load`, which must outlive `command`.
 void add_load_options(CLI::App& command, runtime::LoadOptions& load);
 

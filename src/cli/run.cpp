@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/arrays.h"
 #include "cli/commands.h"
+#include "cli/engine_words.h"
 #include "cli/inputs.h"
 #include "cli/load_flags.h"
 #include "cli/opened_bundle.h"
@@ -183,7 +184,8 @@ std::string Run::text() const {
   const char* how = pipeline_->fusion().ok()         ? ", nodes fused to one model"
                     : opened_.spec.models.size() > 1 ? ", node by node"
                                                      : "";
-  text += fmt::format(": {} with {}{}\n", plural(steps_, "step"), one_line(source_text()), how);
+  text += fmt::format(": {} with {}{}, on {}\n", plural(steps_, "step"), one_line(source_text()), how,
+                      engines_text(pipeline_->engine()));
   Table table(
       {{"output"}, {"type"}, {"min", true}, {"mean", true}, {"max", true}, {"not finite", true}, {"last step"}});
   for (std::size_t i = 0; i < views_.size(); ++i) {
@@ -219,6 +221,7 @@ Json Run::json() const {
           {"steps", steps_},
           {"inputs", file(replay_ ? options_.replay : options_.inputs.file)},
           {"fused", pipeline_->fusion().ok()},
+          {"engines", engines_json(pipeline_->engine())},
           {"outputs", outputs},
           {"output", file(options_.output)},
           {"trace", file(options_.trace)},

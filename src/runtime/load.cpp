@@ -57,10 +57,16 @@ std::vector<engine::TensorInfo> infos_of(const std::vector<bundle::Port>& ports)
   return infos;
 }
 
-engine::Report report_of(const engine::Model& model, const std::string& name) {
+// What runs a model of that name, and a note where that is not the engine that suits because something is missing
+// there.
+void add_report(const engine::Model& model, const std::string& name, std::vector<engine::Report>& reports,
+                std::vector<std::string>& notes) {
   engine::Report report = model.report();
   report.model = name;
-  return report;
+  const bool lacks = std::any_of(report.operators.begin(), report.operators.end(),
+                                 [](const engine::OperatorReport& row) { return !row.native; });
+  if (!report.native && lacks) notes.push_back(fmt::format("{} runs on {}: {}", name, report.engine, report.why));
+  reports.push_back(std::move(report));
 }
 
 void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
@@ -238,12 +244,19 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
 Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::separate() {
   auto impl = make(spec_, wiring_);
   if (!impl.ok()) return at(impl.status());
-  for (const NodePlan& node : impl.value()->plan.nodes) {
-    auto model = load_model(node.model, *impl.value());
+  Impl& made = *impl.value();
+  std::vector<std::string> lacking;  // what an engine does not cover is told of all nodes at once
+  for (const NodePlan& node : made.plan.nodes) {
+    auto model = load_model(node.model, made);
+    if (!model.ok() && model.status().code() == StatusCode::kUnimplemented) {
+      lacking.push_back(model.status().message());
+      continue;
+    }
     if (!model.ok()) return at(model.status());
-    impl.value()->engine_reports.push_back(report_of(*model.value(), impl.value()->models[node.model].name));
-    impl.value()->nodes.push_back({std::move(model).value(), {}});
+    add_report(*model.value(), made.models[node.model].name, made.engine_reports, made.notes);
+    made.nodes.push_back({std::move(model).value(), {}});
   }
+  if (!lacking.empty()) return at(unimplemented(join(lacking, "\n")));
   LEAPP_RETURN_IF_ERROR(at(wait_for_md5()));
   return impl;
 }
@@ -281,7 +294,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
                                                    .inputs = infos_of(runs.models[0].inputs)}));
   if (model->report().engine.empty()) model->set_report({"", engine->description(), false, "", {}});
   LEAPP_RETURN_IF_ERROR(wait_for_md5());
-  impl->engine_reports.push_back(report_of(*model, "the fused model"));
+  add_report(*model, "the fused model", impl->engine_reports, impl->notes);
   impl->nodes.push_back({std::move(model), {}});
   return impl;
 }

@@ -423,6 +423,7 @@ TEST(Load, WithoutAnEngineSaysWhatToDo) {
   TestBundle bundle("no_engine");
   TestBundle::make_recurrent(bundle);
   LoadOptions options;
+  options.engine.prefer = engine::Prefer::kOnnxRuntime;
   options.engine.onnxruntime_library = "/nowhere";
   const auto onnx = Pipeline::load(bundle.write(), options);
   EXPECT_EQ(onnx.status().code(), StatusCode::kNotFound);

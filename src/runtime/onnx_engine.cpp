@@ -4,25 +4,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/native/native_engine.h"
 #include "engine/ort/ort_engine.h"
+#include "runtime/engine_choice.h"
 
 namespace leapp::runtime {
 namespace {
-
-/// Up to here our own engine was measured to be the faster one; see docs/realtime.md.
-constexpr double kMostMultiplications = -1;
-
-/// What the options ask of ONNX Runtime alone; empty: nothing.
-std::string asked_of_onnxruntime(const engine::Options& options) {
-  if (options.provider == engine::Provider::kCuda) return "CUDA was asked for";
-  if (!options.profile_prefix.empty()) return "a profile was asked for";
-  if (options.intra_op_threads != 1) return "several threads were asked for";
-  return "";
-}
 
 class OnnxEngine final : public engine::Engine {
  public:
@@ -33,42 +22,48 @@ class OnnxEngine final : public engine::Engine {
   }
 
   Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
-    const std::string asked = asked_of_onnxruntime(options_);
-    auto native = native::attempt(source);
-    if (!native.ok()) return load_elsewhere(source, {}, "LEAPP's own engine cannot read it");
-    native::Attempt& attempt = native.value();
-    if (!attempt.model) {
-      const std::string why = fmt::format("LEAPP's own engine does not cover {} of its nodes, the first: {}",
-                                          attempt.uncovered.size(), first_line(native::describe(attempt.uncovered)));
-      return load_elsewhere(source, std::move(attempt.report.operators), why);
+    LEAPP_ASSIGN_OR_RETURN(EngineChoice choice, choose_engine(source, options_));
+    if (choice.native) {
+      choice.model->set_report(std::move(choice.report));
+      return std::move(choice.model);
     }
-    if (!asked.empty()) return load_elsewhere(source, std::move(attempt.report.operators), asked);
-    if (attempt.cost.multiplications > kMostMultiplications) {
-      auto other = load_elsewhere(source, attempt.report.operators, "the faster one for a model of this size");
-      if (other.ok()) return other;
-      attempt.report.why = "it covers every operator, and there is no ONNX Runtime";
-    } else {
-      attempt.report.why = "it covers every operator and is the faster one for a model of this size";
-    }
-    attempt.model->set_report(std::move(attempt.report));
-    return std::move(attempt.model);
+    const Status opened = open();
+    if (!opened.ok()) return without_onnxruntime(source, std::move(choice), opened);
+    // It is about to make copies of its own.
+    choice.model.reset();
+    LEAPP_ASSIGN_OR_RETURN(auto model, onnxruntime_->load(source));
+    choice.report.engine = onnxruntime_->description();
+    model->set_report(std::move(choice.report));
+    return model;
   }
 
  private:
-  static std::string first_line(const std::string& text) {
-    const std::string line = text.substr(0, text.find('\n'));
-    return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  Status open() {
+    if (onnxruntime_) return {};
+    LEAPP_ASSIGN_OR_RETURN(onnxruntime_, engine::open_onnxruntime(options_));
+    return {};
   }
 
-  Result<std::unique_ptr<engine::Model>> load_elsewhere(const engine::ModelSource& source,
-                                                        std::vector<engine::OperatorReport> operators,
-                                                        const std::string& why) {
-    if (!onnxruntime_) {
-      LEAPP_ASSIGN_OR_RETURN(onnxruntime_, engine::open_onnxruntime(options_));
+  // What was found to be slower, or too large to be looked at, runs all the same.
+  static Result<std::unique_ptr<engine::Model>> without_onnxruntime(const engine::ModelSource& source,
+                                                                    EngineChoice choice, const Status& missing) {
+    const auto refuse = [&](const std::string& lacking) {
+      return Status(missing.code(), fmt::format("cannot load {}: {}{}", source.name, missing.message(), lacking));
+    };
+    if (choice.only_onnxruntime) return refuse(fmt::format(" [it is needed: {}]", choice.report.why));
+    if (!choice.model && choice.uncovered.empty()) {
+      auto attempted = native::attempt(source);
+      if (!attempted.ok()) return refuse("");
+      choice.uncovered = native::describe(attempted.value().uncovered);
+      choice.report = std::move(attempted.value().report);
+      choice.model = std::move(attempted.value().model);
     }
-    LEAPP_ASSIGN_OR_RETURN(auto model, onnxruntime_->load(source));
-    model->set_report({source.name, onnxruntime_->description(), false, why, std::move(operators)});
-    return model;
+    if (!choice.model) return refuse("\nLEAPP's own engine, which needs no other, does not cover\n" + choice.uncovered);
+    choice.report.engine = native::open_native()->description();
+    choice.report.native = true;
+    choice.report.why = "it covers every operator, and there is no ONNX Runtime";
+    choice.model->set_report(std::move(choice.report));
+    return std::move(choice.model);
   }
 
   engine::Options options_;
@@ -79,10 +74,9 @@ class OnnxEngine final : public engine::Engine {
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> open_onnx_engine(const engine::Options& options) {
-  if (options.prefer == engine::Prefer::kNative) return native::open_native();
-  if (options.prefer == engine::Prefer::kOnnxRuntime || kMostMultiplications < 0) {
-    return engine::open_onnxruntime(options);
-  }
+  LEAPP_ASSIGN_OR_RETURN(const engine::Prefer prefer, preferred_engine(options));
+  if (prefer == engine::Prefer::kNative) return native::open_native();
+  if (prefer == engine::Prefer::kOnnxRuntime) return engine::open_onnxruntime(options);
   return std::unique_ptr<engine::Engine>(std::make_unique<OnnxEngine>(options));
 }
 

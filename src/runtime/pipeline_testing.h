@@ -106,9 +106,10 @@ class TestBundle {
   TestFolder folder_;
 };
 
-/// With the ONNX Runtime that the build found.
+/// On the ONNX Runtime that the build found.
 inline LoadOptions test_options() {
   LoadOptions options;
+  options.engine.prefer = engine::Prefer::kOnnxRuntime;
   options.engine.onnxruntime_library = LEAPP_TEST_ONNXRUNTIME;
 #ifdef LEAPP_TEST_TORCH_ENGINE
   options.engine.torch_engine_library = LEAPP_TEST_TORCH_ENGINE;

@@ -261,11 +261,13 @@ def test_colour_and_progress_are_for_terminals(leapp: tool.Tool, walk: Path) -> 
 
 def test_no_onnx_runtime(leapp: tool.Tool, walk: Path) -> None:
     leapp.environment = {"LEAPP_ONNXRUNTIME": "/nowhere"}
-    assert "/nowhere" in leapp.error("run", "walk")
+    engine = ("--engine", "onnxruntime")
+    assert "/nowhere" in leapp.error("run", "walk", *engine)
     leapp.environment = {}
-    assert "--onnxruntime" in leapp.error("run", "walk")
+    assert "--onnxruntime" in leapp.error("run", "walk", *engine)
     assert not leapp.json("check", "walk", "--no-load")["loaded"]
-    assert any("not loaded" in each["message"] for each in leapp.json("check", "walk")["findings"])
+    found = leapp.json("check", "walk", *engine)["findings"]
+    assert any("not loaded" in each["message"] for each in found)
 
 
 def test_models_outside_the_folder(leapp: tool.Tool, walk: Path) -> None:

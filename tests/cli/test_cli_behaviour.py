@@ -11,9 +11,11 @@ from pathlib import Path
 
 import bundles
 import numpy as np
+import onnx
 import pytest
 import tool
 import yaml
+from onnx import TensorProto, helper
 
 SUFFIXES = [".npz", ".safetensors", ".csv"]
 
@@ -144,16 +146,64 @@ def test_fuse_refuses_what_is_not_onnx(leapp: tool.Tool) -> None:
 
 def test_bench_counts_and_keeps_a_rate(leapp: tool.Tool, walk: Path) -> None:
     # Slow enough for any machine.
-    found = leapp.json("bench", "walk", "--steps", 10, "--warmup", 2, "--rate", 20)
-    assert found["rate"]["overruns"] == 0
-    assert found["allocations"]["ours_per_step"] == 0
-    assert found["allocations"]["engine_per_step"] > 0
+    for engine in ("native", "onnxruntime"):
+        found = leapp.json("bench", "walk", "--steps", 10, "--warmup", 2, "--rate", 20, "--engine", engine)
+        assert found["engines"] == [engine]
+        assert found["rate"]["overruns"] == 0
+        assert found["allocations"]["ours_per_step"] == 0
+        assert (found["allocations"]["engine_per_step"] > 0) == (engine == "onnxruntime")
     paced = leapp("bench", "walk", "--steps", 10, "--warmup", 2, "--rate", 20)
     assert "20 Hz: 0 of 10 steps overran\nsteps begun late by " in paced
-    # And faster than any: a step cannot be done in a microsecond.
-    late = leapp.json("bench", "walk", "--steps", 50, "--rate", 1000000, code=1)
+    # And faster than any: ONNX Runtime does nothing in a microsecond.
+    late = leapp.json("bench", "walk", "--steps", 50, "--rate", 1000000, "--engine", "onnxruntime", code=1)
     assert late["rate"]["overruns"] > 0
     assert late["rate"]["first_overrun"] is not None
+
+
+def uncovered(folder: Path) -> None:
+    """One node with an operator that ONNX Runtime has and LEAPP's own engine has not."""
+    folder.mkdir()
+    node = helper.make_node("Bernoulli", ["x"], ["y"], name="draw")
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
+    graph = helper.make_graph([node], "g", ports[:1], ports[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    onnx.save(model, folder / "draw.onnx")
+    spec = bundles.recurrent(folder)
+    spec["models"] = {
+        "node": bundles.node(folder, "node", folder / "draw.onnx", [bundles.port("x")], [bundles.port("y")])
+    }
+    spec["pipeline"] = {
+        **{"data_flow": {}, "feedback_flow": {}, "inputs": {"node": ["x"]}, "outputs": {"node": ["y"]}},
+    }
+    bundles.write(folder, spec)
+
+
+def test_which_engine_runs_what_and_why(leapp: tool.Tool, walk: Path) -> None:
+    uncovered(leapp.cwd / "draw")
+    (engine,) = leapp.json("inspect", "draw")["engines"]
+    assert engine["engine"] == "onnxruntime"
+    assert "does not cover 1 of its nodes" in engine["why"]
+    assert [(row["operator"], row["native"]) for row in engine["operators"]] == [("Bernoulli", False)]
+    assert 'Bernoulli      1  no: "draw" (makes "y")' in leapp("inspect", "draw")
+    assert leapp.json("run", "draw")["engines"] == ["onnxruntime"]
+    assert leapp.json("run", "walk", "--engine", "onnxruntime")["engines"] == ["onnxruntime"]
+    refused = leapp.error("run", "draw", "--engine", "native")
+    assert 'Bernoulli "draw" (makes "y")' in refused
+    assert 'Bernoulli "draw"' in leapp.json("inspect", "draw", "--engine", "native")["no_engine"]
+    assert "nothing runs it" in leapp("inspect", "draw", "--engine", "native")
+    assert leapp.json("check", "draw")["engines"] == {"compared": False, "agree": None, "steps": 0}
+
+
+def test_what_leapps_own_engine_runs_needs_no_other(leapp: tool.Tool, walk: Path) -> None:
+    leapp.environment = {"LEAPP_ONNXRUNTIME": "/nowhere"}
+    assert leapp.json("run", "walk")["engines"] == ["native"]
+    found = leapp.json("check", "walk")
+    assert found["loaded"]
+    assert not found["engines"]["compared"]
+    leapp.environment = {"LEAPP_ONNXRUNTIME": "/nowhere", "LEAPP_ENGINE": "onnxruntime"}
+    assert "/nowhere" in leapp.error("run", "walk")
+    leapp.environment = {"LEAPP_ENGINE": "tensorrt"}
+    assert 'expected auto, native or onnxruntime, found "tensorrt"' in leapp.error("run", "walk")
 
 
 def test_lint_finds_what_looks_wrong(leapp: tool.Tool) -> None:

@@ -5,8 +5,9 @@
     python tests/python/onnx_sweep.py [--opset N] [--own] [--write] [NAME...]
 
 Prints what is not native, and what is wrong. A name with a trailing * is a prefix; no names: all of the database.
---write makes onnx_table.py anew from what a run over everything found, also of what PyTorch's exporter does with the
-operators that ours lacks, and then docs/operators.md.
+--own runs them on LEAPP's own engine too. --write does so, makes onnx_table.py anew from what a run over everything
+found, also of what PyTorch's exporter does with the operators that ours lacks, and then docs/operators.md. --write-own
+only makes that part of the table anew that is about LEAPP's own engine.
 """
 
 from __future__ import annotations
@@ -188,8 +189,19 @@ def write_table(findings: dict[str, Finding], fallbacks: dict[str, Fallback]) ->
     TABLE.write_text(
         f"{header}NOT_NATIVE: dict[str, Verdict] = {{\n{''.join(rows)}}}\n\n"
         "# Measured when this file was written: too slow for every run of the tests.\n"
-        f"FALLBACK: dict[str, Fallback] = {{\n{''.join(others)}}}\n"
+        f"FALLBACK: dict[str, Fallback] = {{\n{''.join(others)}}}\n\n{own_rows(findings)}"
     )
+
+
+def own_rows(findings: dict[str, Finding]) -> str:
+    """What LEAPP's own engine does not cover. Wrong ones are never known."""
+    gaps = sorted(name for name, found in findings.items() if found.own is Own.FALLS_BACK)
+    rows = "".join(f'    "{name}": Own.FALLS_BACK,\n' for name in gaps)
+    return f"# Operators of which a sample does not run on LEAPP's own engine.\nOWN: dict[str, Own] = {{\n{rows}}}\n"
+
+
+def write_own(findings: dict[str, Finding]) -> None:
+    TABLE.write_text(TABLE.read_text().partition("# Operators of which a sample")[0] + own_rows(findings))
 
 
 def known_gaps(findings: dict[str, Finding]) -> dict[str, Finding]:
@@ -217,13 +229,17 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--opset", type=int, default=18)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write-own", action="store_true")
     parser.add_argument("--own", action="store_true", help="on LEAPP's own engine too")
     arguments: Any = parser.parse_args()
     warnings.simplefilter("ignore")
+    own = arguments.own or arguments.write or arguments.write_own
+    if arguments.names and (arguments.write or arguments.write_own):
+        parser.error("--write and --write-own go over everything")
     findings = {}
     for name in matching(arguments.names):
         with tempfile.TemporaryDirectory() as folder:
-            findings[name] = find(name, Path(folder), opset=arguments.opset, own=arguments.own)
+            findings[name] = find(name, Path(folder), opset=arguments.opset, own=own)
     for name, found in findings.items():
         if found.verdict is not Verdict.NATIVE:
             print(f"{name}: {found.verdict.value}: {' '.join(found.text.split())[:300]}")
@@ -233,6 +249,9 @@ def main() -> None:
     print(dict(collections.Counter(found.verdict.value for found in findings.values())))
     owns = collections.Counter(found.own.value for found in findings.values() if found.own)
     print("LEAPP's own engine:", dict(owns))
+    if arguments.write_own:
+        write_own(findings)
+        subprocess.run([sys.executable, str(TABLE.with_name("operator_table.py"))], check=True)
     if arguments.write:
         gaps = known_gaps(findings)
         captured = [name for name, found in gaps.items() if found.verdict is not Verdict.NOT_CAPTURED]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from onnx_sweep import Fallback, Verdict
+from onnx_sweep import Fallback, Own, Verdict
 
 NOT_NATIVE: dict[str, Verdict] = {
     "allclose": Verdict.NOT_CAPTURED,
@@ -42,3 +42,6 @@ FALLBACK: dict[str, Fallback] = {
     "svd_lowrank": Fallback.NOT_TRIED,
     "to_sparse": Fallback.NOT_TRIED,
 }
+
+# Operators of which a sample does not run on LEAPP's own engine.
+OWN: dict[str, Own] = {}

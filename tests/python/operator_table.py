@@ -97,7 +97,11 @@ capture with up to ten samples, exported, loaded with plain `torch.jit.load` or 
 inputs that the export never saw. Complex results are looked at as pairs of real numbers, since a port cannot be
 complex. So is every in-place variant (`add_`) and every `out=` variant (`add.out`), with up to fourteen destinations: a
 tensor computed from the input and one made before the session, each whole, a slice, a row, transposed, reshaped, as a
-diagonal and with a stride. A name with a dot is a variant of one operator."""
+diagonal and with a stride. A name with a dot is a variant of one operator.
+
+**Does it run without ONNX Runtime?** The last column says what LEAPP's own engine ([running.md](running.md#which-engine))
+makes of the same samples: `runs`, or `falls back` when it does not cover one of them, which then runs on ONNX Runtime.
+A sample that is wrong fails the tests."""
 
 _SECTIONS = {"operators": "## Operators that do not export", "writes": "## Writes that do not export"}
 
@@ -112,8 +116,9 @@ def rows_on_the_page(section: str) -> dict[str, str]:
 def onnx_on_the_page() -> dict[str, OnnxRow]:
     """The columns of ONNX as docs/operators.md has them."""
     _, _, rest = (PAGE.read_text() if PAGE.exists() else "").partition("## All operators")
-    rows = re.findall(r"^\| `([^`]+)` \| \w+ \| ([\w ]+) \| ([\w ]*) ?\|$", rest, flags=re.MULTILINE)
-    return {name: OnnxRow(native, fallback.strip()) for name, native, fallback in rows}
+    pattern = r"^\| `([^`]+)` \| \w+ \| ([\w ]+) \| ([\w ]*?) ?\| ([\w ]*?) ?\|$"
+    rows = re.findall(pattern, rest, flags=re.MULTILINE)
+    return {name: OnnxRow(native, fallback, own) for name, native, fallback, own in rows}
 
 
 @dataclass
@@ -129,12 +134,13 @@ class Page:
 class OnnxRow:
     native: str
     fallback: str
+    own: str  # on LEAPP's own engine; empty: no sample is native
 
 
 def onnx_rows(names: Iterable[str]) -> dict[str, OnnxRow]:
     """From the tables of the ONNX sweep."""
-    from onnx_sweep import Verdict
-    from onnx_table import FALLBACK, NOT_NATIVE
+    from onnx_sweep import Own, Verdict
+    from onnx_table import FALLBACK, NOT_NATIVE, OWN
 
     words = {
         Verdict.NATIVE: "yes",
@@ -146,7 +152,8 @@ def onnx_rows(names: Iterable[str]) -> dict[str, OnnxRow]:
     rows = {}
     for name in names:
         native = words[NOT_NATIVE.get(name, Verdict.NATIVE)]
-        rows[name] = OnnxRow(native, FALLBACK[name].value if name in FALLBACK else "")
+        own = OWN.get(name, Own.RUNS).value if native != "no" else ""
+        rows[name] = OnnxRow(native, FALLBACK[name].value if name in FALLBACK else "", own)
     return rows
 
 
@@ -185,6 +192,7 @@ def _start(page: Page) -> list[str]:
     """What a reader wants to know, and then how it is known."""
     names = [name for name, problem in page.operators.items() if not problem]
     native = sum(page.onnx[name].native == "yes" for name in names)
+    runs = sum(page.onnx[name].native == "yes" and page.onnx[name].own == "runs" for name in names)
     rescued = sum(page.onnx[name].native != "yes" and page.onnx[name].fallback == "right" for name in names)
     return [
         "# Operators",
@@ -194,6 +202,9 @@ def _start(page: Page) -> list[str]:
         f'| export with `"jit"` | {_count(page.operators)} |',
         f'| of these, export with `"onnx"`, written by LEAPP itself | {native} |',
         f'| of the rest, export with `"onnx"` through PyTorch\'s exporter | {rescued} |',
+        f"| of those written by LEAPP itself, run on LEAPP's own engine, every sample | {runs} |",
+        f"| fall back to ONNX Runtime with a sample | {native - runs} |",
+        "| are wrong on LEAPP's own engine | 0 |",
         f"| in-place and `out=` variants that export | {_count(page.writes)} |",
         "",
         *_ANSWERS.splitlines(),
@@ -211,10 +222,10 @@ def _gaps(rows: dict[str, OnnxRow]) -> list[str]:
 
 
 def _all_operators(page: Page) -> list[str]:
-    lines = ["| operator | jit | onnx native | onnx fallback |", "|---|---|---|---|"]
+    lines = ["| operator | jit | onnx native | onnx fallback | LEAPP's own engine |", "|---|---|---|---|---|"]
     for name, problem in sorted(page.operators.items()):
         row = page.onnx[name]
-        lines.append(f"| `{name}` | {'no' if problem else 'yes'} | {row.native} | {row.fallback} |")
+        lines.append(f"| `{name}` | {'no' if problem else 'yes'} | {row.native} | {row.fallback} | {row.own} |")
     return lines
 
 

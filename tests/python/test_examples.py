@@ -60,7 +60,11 @@ def test_cpp_prints_the_numbers_of_python(name: str, tmp_path: Path) -> None:
     expected = [line for line in printed if line.startswith(start)]
     assert len(expected) >= 2
     assert len(set(expected)) == len(expected)
-    assert_same_lines(expected, run(BUILT / name, tmp_path / bundle))
+    printed_by_cpp = run(BUILT / name, tmp_path / bundle)
+    engines = [line for line in printed_by_cpp if line.startswith("engine: ")]
+    assert_same_lines(expected, [line for line in printed_by_cpp if line not in engines])
+    if name == "recurrent_policy":
+        assert [line.partition(" (")[0] for line in engines] == ["engine: native"]
     if name == "semantics":
         check_semantics(printed, tmp_path)
     if name == "complete_pipeline":
@@ -101,6 +105,19 @@ def test_a_robot_s_program_has_neither_python_nor_torch_in_it() -> None:
     needed = run("ldd", BUILT / "recurrent_policy")
     assert any("libleapp_runtime.so" in line for line in needed)
     assert not [line for line in needed if re.search(r"torch|c10|python|onnxruntime", line.split()[0])]
+
+
+def test_a_robot_s_program_runs_where_no_onnxruntime_can_be_found(tmp_path: Path) -> None:
+    harness.run_example("recurrent_policy", tmp_path)
+    program, bundle = BUILT / "recurrent_policy", tmp_path / "recurrent_policy"
+    # Not even the dynamic linker is asked for one.
+    environment = {"LEAPP_ONNXRUNTIME": "/nowhere", "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(tmp_path / "linker")}
+    done = subprocess.run([program, bundle], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == run(program, bundle)
+    loaded = "".join(path.read_text() for path in tmp_path.glob("linker.*"))
+    assert "libleapp_runtime" in loaded
+    assert "onnxruntime" not in loaded
 
 
 def test_a_wrong_call_says_how_to_use_it() -> None:

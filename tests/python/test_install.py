@@ -133,8 +133,26 @@ def test_a_robots_project(robot_loop: Path) -> None:
     assert not re.search(r"torch|python", run("ldd", robot_loop, cwd=robot_loop.parent))
 
 
+def test_runs_where_there_is_no_onnxruntime(robot_loop: Path) -> None:
+    """The bundle is one that LEAPP's own engine runs: nothing else is linked, and nothing else is looked for."""
+    assert not re.search(r"onnxruntime", run("ldd", robot_loop, cwd=robot_loop.parent))
+    alone = {**CLEAN, "LEAPP_ONNXRUNTIME": "/nowhere"}
+    command = [str(robot_loop), str(BUNDLE), "20"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=alone)
+    assert found.returncode == 0, found.stderr
+    beside = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**CLEAN, **bundle_runner.ONNXRUNTIME}
+    )
+    assert found.stdout == beside.stdout
+    assert len(found.stdout.splitlines()) == 3 + 20
+
+
 def test_without_onnxruntime_it_says_how_to_get_it(robot_loop: Path) -> None:
-    said = run(robot_loop, BUNDLE, "1", cwd=robot_loop.parent, check=False)
+    command = [str(robot_loop), str(BUNDLE), "1"]
+    environment = {**CLEAN, "LEAPP_ENGINE": "onnxruntime"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
     for word in ("LEAPP_ONNXRUNTIME", "onnxruntime_library", "pip install onnxruntime"):
         assert word in said
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import hand_made
 import harness
@@ -317,8 +317,9 @@ def test_a_state_under_its_short_name(tmp_path: Path) -> None:
         manager({"n/x": X, "n/h": X, "n/h_in": X})
 
 
-def test_a_failing_step_leaves_the_state(tmp_path: Path) -> None:
-    manager = InferenceManager(hand_made.failing(tmp_path))
+@pytest.mark.parametrize("engine", ["native", "onnxruntime"])
+def test_a_failing_step_leaves_the_state(engine: Literal["native", "onnxruntime"], tmp_path: Path) -> None:
+    manager = InferenceManager(hand_made.failing(tmp_path), engine=engine)
     good, bad = torch.tensor([0, 4]), torch.tensor([0, 5])
     first = manager({"policy/x": X, "pick/index": good})
     assert torch.equal(first["policy/y"], 2 * X)
@@ -472,7 +473,7 @@ def test_options(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="threads: expected 1 or more, found 0"):
         InferenceManager(path, threads=0)
     with pytest.raises(ImportError, match="option onnxruntime_library"):
-        InferenceManager(path, onnxruntime_library=tmp_path)
+        InferenceManager(path, engine="onnxruntime", onnxruntime_library=tmp_path)
     with pytest.raises(TypeError):
         InferenceManager(3)  # type: ignore[arg-type]
 
@@ -490,7 +491,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path(__file__).resolve().parents[2] / "docs" / "running.md"
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, names)
     assert names["action"].tolist() == [[1.0] * 12]

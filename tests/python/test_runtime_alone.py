@@ -259,13 +259,32 @@ class NoOnnxRuntime:
 sys.meta_path.insert(0, NoOnnxRuntime())
 from leapp import InferenceManager
 try:
-    InferenceManager(sys.argv[1])
+    InferenceManager(sys.argv[1], engine="onnxruntime")
 except ImportError as error:
     for word in ("pip install onnxruntime", "LEAPP_ONNXRUNTIME", "onnxruntime_library"):
         assert word in str(error), error
 else:
     raise AssertionError
+manager = InferenceManager(sys.argv[1])  # LEAPP's own engine needs none
+assert [report.native for report in manager.engines] == [True]
 """,
         hand_made.recurrent(tmp_path),
         LEAPP_ONNXRUNTIME="",
+    )
+
+
+def test_leapps_own_engine_loads_no_onnxruntime(tmp_path: Path) -> None:
+    """Although there is one: nobody needs it."""
+    run(
+        """
+import sys
+from leapp import InferenceManager
+manager = InferenceManager(sys.argv[1])
+manager(manager.get_mock_input(seed=1))
+assert [report.native for report in manager.engines] == [True]
+assert "onnxruntime" not in open("/proc/self/maps").read()
+InferenceManager(sys.argv[1], engine="onnxruntime")
+assert "onnxruntime" in open("/proc/self/maps").read()
+""",
+        hand_made.recurrent(tmp_path),
     )

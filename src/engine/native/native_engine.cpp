@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "engine/native/kernels/kernels.h"
 #include "engine/native/memory.h"
 #include "engine/native/native_model.h"
-#include "engine/native/ops/common.h"
 #include "engine/native/passes.h"
 
 namespace leapp::native {
@@ -34,34 +34,14 @@ std::vector<engine::OperatorReport> report_of(const LoweringResult& lowered) {
   std::vector<engine::OperatorReport> rows;
   for (const auto& [name, count] : lowered.operators) rows.push_back({name, count, true, ""});
   for (const Uncovered& one : lowered.uncovered) {
-    for (engine::OperatorReport& row : rows) {
-      if (row.name != one.op || !row.native) continue;
-      row.native = false;
-      row.why = fmt::format("{} (makes {}): {}", quote(one.node), quote(one.port), one.why);
-    }
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.name == one.op; });
+    // What is missing may be no operator: an input of no fixed shape, weights in another file.
+    if (row == rows.end()) row = rows.insert(rows.end(), {one.op, 1, true, ""});
+    if (!row->native) continue;
+    row->native = false;
+    row->why = fmt::format("{} (makes {}): {}", quote(one.node), quote(one.port), one.why);
   }
   return rows;
-}
-
-void add_cost(const Block& block, Attempt::Cost& cost) {
-  for (const Call& call : block) {
-    ++cost.calls;
-    if (call.kernel == &kMatMulPacked) {
-      const auto& args = call.as<kernels::MatMulPacked>();
-      cost.multiplications += static_cast<double>(args.m) * static_cast<double>(args.k) * static_cast<double>(args.n);
-    } else if (call.kernel == &kMatMul) {
-      const auto& args = call.as<kernels::MatMul>();
-      cost.multiplications += static_cast<double>(args.batch) * static_cast<double>(args.m) *
-                              static_cast<double>(args.k) * static_cast<double>(args.n);
-    } else if (call.kernel == &kConvolution) {
-      const auto& shape = call.as<kernels::Convolution>().shape;
-      cost.multiplications += static_cast<double>(shape.batch) * static_cast<double>(shape.out_channels) *
-                              static_cast<double>(shape.out[0] * shape.out[1]) *
-                              static_cast<double>(shape.in_channels / shape.groups) *
-                              static_cast<double>(shape.window.kernel[0] * shape.window.kernel[1]);
-    }
-    for (const Block& inner : call.blocks) add_cost(inner, cost);
-  }
 }
 
 Result<LoweringResult> planned(const engine::ModelSource& source, onnx::Encoded bytes) {
@@ -83,8 +63,9 @@ Result<Attempt> attempt_bytes(const engine::ModelSource& source, onnx::Encoded b
   result.report.operators = report_of(lowered);
   result.uncovered = std::move(lowered.uncovered);
   if (!result.uncovered.empty()) return result;
-  add_cost(lowered.plan.calls, result.cost);
-  result.cost.weights = lowered.plan.constant_bytes;
+  std::size_t nodes = 0;
+  for (const auto& [name, count] : lowered.operators) nodes += count;
+  result.speed = compare_speed(lowered.plan, nodes);
   result.model = std::make_unique<NativeModel>(
       NativeModel::Parts{source.name, std::move(lowered.plan), std::move(lowered.inputs), std::move(lowered.outputs)});
   return result;

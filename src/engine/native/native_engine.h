@@ -12,6 +12,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/lowering.h"
+#include "engine/native/speed.h"
 
 namespace leapp::native {
 
@@ -20,12 +21,7 @@ struct Attempt {
   std::unique_ptr<engine::Model> model;  ///< null: see `uncovered`
   engine::Report report;
   std::vector<Uncovered> uncovered;
-  /// What a step does, to tell what it costs.
-  struct Cost {
-    double multiplications = 0;  ///< of matrices and convolutions
-    std::size_t weights = 0;     ///< bytes
-    std::size_t calls = 0;
-  } cost;
+  Speed speed;  ///< of the model, if there is one
 };
 
 /// An error when the bytes are no ONNX model. Any bytes end in an error or in a model that works.

@@ -104,7 +104,7 @@ bool NativeModel::run(std::size_t binding) noexcept {
 
 Status NativeModel::error() const {
   if (failed_ == nullptr) return {};
-  return explained(invalid_argument(fmt::format("{} in {}", failed_->kernel->fault, failed_->node)), "cannot run");
+  return explained(failed_precondition(fmt::format("{} in {}", failed_->kernel->fault, failed_->node)), "cannot run");
 }
 
 Status NativeModel::explained(const Status& status, const char* action) const {

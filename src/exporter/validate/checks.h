@@ -13,6 +13,7 @@
 #include "exporter/validate/difference.h"
 #include "graph/graph.h"
 #include "leapp/base/finding.h"
+#include "leapp/engine/options.h"
 
 namespace leapp::exporter {
 
@@ -50,6 +51,9 @@ struct NodeCheck {
   bool given = false;       ///< the model is the user's
   std::string export_with;  ///< empty: given
   std::vector<std::string> random_outputs;
+  std::vector<std::string> engines;  ///< that ran it, where there may be several: "ONNX Runtime", "LEAPP's own engine"
+  std::string only_on;               ///< the one of them on which it differs, when it does not on the first
+  engine::Prefer differing_engine = engine::Prefer::kAuto;  ///< on which the problems were found
 };
 
 /// One output, or one state, of the whole pipeline over the passes.

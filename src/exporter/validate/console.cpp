@@ -3,6 +3,7 @@
 #include "exporter/validate/console.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -84,7 +85,10 @@ std::string node_line(const NodeCheck& node, std::size_t number, std::size_t cou
       fmt::format("[{}/{}] {} → {}", number, count, node.node, node.backend.empty() ? "no model" : node.backend);
   if (node.status == "skipped") return fmt::format("{}: not checked: {}", head, node.reason);
   const std::string timed = fmt::format("{} {:.0f} ms", head, node.milliseconds);
-  if (node.status == "passed") return fmt::format("{}, {} ok", timed, counted(node.samples, "sample", "samples"));
+  if (node.status == "passed") {
+    const std::string engines = node.engines.empty() ? "" : fmt::format(" on {}", fmt::join(node.engines, " and "));
+    return fmt::format("{}, {} ok{}", timed, counted(node.samples, "sample", "samples"), engines);
+  }
   if (node.status == "errored") return fmt::format("{}, errored: {}", timed, first_line(node.reason));
   if (node.agreeing == node.samples)
     return fmt::format("{}, failed: {}", timed, counted(node.samples, "sample agrees", "samples agree"));

@@ -7,7 +7,6 @@
 
 #include <filesystem>
 
-#include "engine/ort/ort_engine.h"
 #include "engine/plugin.h"
 #include "runtime/engines.h"
 
@@ -30,10 +29,17 @@ std::string package_beside_torch() {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Engine>> open_deployment_engine(const std::string& backend) {
+Result<std::unique_ptr<engine::Engine>> open_onnx_engine_of(engine::Prefer prefer) {
   engine::Options options;
+  options.prefer = prefer;
   options.onnxruntime_package = package_beside_torch();
   options.provider = engine::Provider::kCpu;
+  return runtime::open_engine("onnx", options);
+}
+
+Result<std::unique_ptr<engine::Engine>> open_deployment_engine(const std::string& backend) {
+  if (backend == "onnx") return open_onnx_engine_of(engine::Prefer::kAuto);
+  const engine::Options options;
   if (backend != "jit") return runtime::open_engine(backend, options);
   std::string error;
   std::unique_ptr<engine::Engine> engine(leapp_open_engine(engine::kPluginVersion, &options, &error));

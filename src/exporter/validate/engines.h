@@ -14,4 +14,7 @@ namespace leapp::exporter {
 /// On the CPU. kNotFound when there is no ONNX Runtime, kUnimplemented for what the runtime does not run.
 Result<std::unique_ptr<engine::Engine>> open_deployment_engine(const std::string& backend);
 
+/// The same for ONNX models, on the engine of that name.
+Result<std::unique_ptr<engine::Engine>> open_onnx_engine_of(engine::Prefer prefer);
+
 }  // namespace leapp::exporter

@@ -50,6 +50,10 @@ std::vector<std::string> numbers_of(const NodeCheck& node) {
   for (const OutputProblem& problem : node.problems) {
     if (outputs.insert(problem.output).second) lines.push_back(problem.text);
   }
+  if (!node.only_on.empty()) {
+    lines.push_back(fmt::format("only on {}: on {} the model gives what the program gave", node.only_on,
+                                node.engines.empty() ? "the other" : node.engines[0]));
+  }
   return lines;
 }
 
@@ -79,6 +83,10 @@ std::string mismatch_remedy(const NodeCheck& node) {
     return "the model that was brought does not compute what the program does; check that it is the right file";
   if (node.problems[0].kind == "count" || node.problems[0].kind == "type") {
     return "the file is not what was exported: export again, and look for what rewrites it";
+  }
+  if (!node.only_on.empty()) {
+    return "the fault is that engine's, not the model's: InferenceManager(path, engine=\"onnxruntime\"), --engine "
+           "onnxruntime or LEAPP_ENGINE=onnxruntime runs the bundle without it";
   }
   const Outcome outcome = node.bisection ? node.bisection->outcome : Outcome::kUnknown;
   if (outcome == Outcome::kSame) {

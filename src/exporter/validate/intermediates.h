@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "exporter/validate/bisect.h"
+#include "leapp/engine/options.h"
 
 namespace leapp::exporter {
 
@@ -17,6 +18,7 @@ struct EmittedModel {
   std::vector<std::string> output_names;  ///< likewise
   int opset_version = 18;
   Values inputs;
+  engine::Prefer engine = engine::Prefer::kAuto;  ///< of ONNX models: where they are run
 };
 
 /// kUnimplemented, with the reason, when the file's values and the graph's cannot be told which is which.

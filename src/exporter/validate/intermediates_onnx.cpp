@@ -106,7 +106,7 @@ Result<std::unique_ptr<Intermediates>> onnx_intermediates(const EmittedModel& mo
     return unimplemented("the sample has an input that is not known");
   }
   LEAPP_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, bundle::read_file(model.file, kLargestModel));
-  LEAPP_ASSIGN_OR_RETURN(auto engine, open_deployment_engine("onnx"));
+  LEAPP_ASSIGN_OR_RETURN(auto engine, open_onnx_engine_of(model.engine));
   return std::unique_ptr<Intermediates>(
       std::make_unique<OnnxIntermediates>(model, std::move(emitted).value(), std::move(bytes), std::move(engine)));
 }

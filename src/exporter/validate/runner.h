@@ -13,6 +13,7 @@
 #include "exporter/validate/compare.h"
 #include "exporter/validate/samples.h"
 #include "leapp/base/status.h"
+#include "leapp/engine/options.h"
 
 namespace leapp::exporter {
 
@@ -36,9 +37,17 @@ Result<std::unique_ptr<ModelRunner>> open_torchscript_runner(const WrittenModel&
 /// kNotFound in a program without Python.
 Result<std::unique_ptr<ModelRunner>> open_pt2_runner(const WrittenModel& written);
 
-/// kNotFound when there is no ONNX Runtime: in the process, at LEAPP_ONNXRUNTIME, beside the torch package, or where
-/// the system's loader looks.
-Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written);
+/// A model on one of the engines that may run it.
+struct NamedRunner {
+  std::unique_ptr<ModelRunner> runner;
+  engine::Prefer engine = engine::Prefer::kAuto;  ///< kNative or kOnnxRuntime for ONNX models
+  std::string name;                               ///< "LEAPP's own engine", "ONNX Runtime"; empty: there is only one
+};
+
+/// On every engine there is that runs it: ONNX Runtime, LEAPP's own. kNotFound when there is no ONNX Runtime (in the
+/// process, at LEAPP_ONNXRUNTIME, beside the torch package, or where the system's loader looks) and LEAPP's own engine
+/// does not cover the model.
+Result<std::vector<NamedRunner>> open_onnx_runners(const WrittenModel& written);
 
 /// While the result lives, torch runs models as they are written. Its optimiser watches the first runs and keeps every
 /// value of theirs in memory: not worth it for a few passes.

@@ -99,16 +99,38 @@ class OnnxRunner final : public ModelRunner {
   std::optional<OutputProblem> problem_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<ModelRunner>> open_onnx_runner(const WrittenModel& written) {
-  LEAPP_ASSIGN_OR_RETURN(auto engine, open_deployment_engine("onnx"));
-  auto model = engine->load({.name = written.file.filename().string(), .path = written.file});
-  // "Not found" says that there is nothing to validate with, and nothing else.
-  if (!model.ok()) return internal_error(model.status().message());
+Result<NamedRunner> open_on(engine::Prefer prefer, const WrittenModel& written) {
+  LEAPP_ASSIGN_OR_RETURN(auto engine, open_onnx_engine_of(prefer));
+  std::vector<engine::TensorInfo> inputs;
+  for (const bundle::Port& port : written.model->inputs) inputs.push_back({port.name, port.dtype, port.shape});
+  auto model = engine->load({.name = written.file.filename().string(), .path = written.file, .inputs = inputs});
+  if (!model.ok()) {
+    // "Not found" says that there is nothing to validate with, and nothing else.
+    const bool uncovered = model.status().code() == StatusCode::kUnimplemented;
+    return uncovered ? model.status() : internal_error(model.status().message());
+  }
   auto runner = std::make_unique<OnnxRunner>(std::move(engine), std::move(model).value());
   LEAPP_RETURN_IF_ERROR(runner->allocate(*written.model));
-  return std::unique_ptr<ModelRunner>(std::move(runner));
+  const bool own = prefer == engine::Prefer::kNative;
+  return NamedRunner{std::move(runner), prefer, own ? "LEAPP's own engine" : "ONNX Runtime"};
+}
+
+}  // namespace
+
+Result<std::vector<NamedRunner>> open_onnx_runners(const WrittenModel& written) {
+  std::vector<NamedRunner> runners;
+  auto other = open_on(engine::Prefer::kOnnxRuntime, written);
+  const bool missing = !other.ok() && other.status().code() == StatusCode::kNotFound;
+  if (!other.ok() && !missing) return other.status();
+  if (other.ok()) runners.push_back(std::move(other).value());
+  auto own = open_on(engine::Prefer::kNative, written);
+  if (own.ok()) {
+    runners.push_back(std::move(own).value());
+  } else if (missing) {
+    const bool uncovered = own.status().code() == StatusCode::kUnimplemented;
+    return uncovered ? other.status() : own.status();
+  }
+  return runners;
 }
 
 }  // namespace leapp::exporter

@@ -65,50 +65,86 @@ void errored(NodeCheck& check, std::string reason) {
   check.reason = std::move(reason);
 }
 
-void run_samples(const WrittenModel& written, ModelRunner& runner, const Tolerance& tolerance, NodeCheck& check,
-                 Logger& log) {
+/// What one engine makes of the samples.
+struct EngineRun {
+  std::size_t samples = 0;
+  std::size_t agreeing = 0;
+};
+
+EngineRun run_samples(const WrittenModel& written, const NamedRunner& named, const NamedRunner& first,
+                      const Tolerance& tolerance, NodeCheck& check, Logger& log) {
   const PreparedNode& node = *written.node;
+  const std::string where = check.engines.size() > 1 ? " [" + named.name + "]" : "";
+  EngineRun done;
   for (std::size_t i = 0; i < node.record->samples.size() && !interrupted(); ++i) {
     const capture::Sample& sample = node.record->samples[i];
-    auto outputs = runner.run(inputs_of(node, sample));
-    if (!outputs.ok()) return errored(check, fmt::format("sample {}: {}", i, outputs.status().message()));
-    ++check.samples;
+    auto outputs = named.runner->run(inputs_of(node, sample));
+    if (!outputs.ok()) {
+      errored(check, fmt::format("sample {}: {}{}", i, outputs.status().message(), where));
+      return done;
+    }
+    ++done.samples;
     ComparedSample names = compared(check, node, i);
     names.tolerance = tolerance;
     Comparison comparison = compare(values_of(outputs.value()), values_of(sample.outputs), names);
-    for (const std::string& warning : comparison.warnings) log.warning(warning);
-    for (const OutputProblem& problem : comparison.problems) log.info(problem.text);
+    if (&named == &first) {
+      for (const std::string& warning : comparison.warnings) log.warning(warning);
+    }
+    for (const OutputProblem& problem : comparison.problems) log.info(problem.text + where);
     note_max(check, comparison.max);
-    if (comparison.problems.empty()) ++check.agreeing;
+    if (comparison.problems.empty()) ++done.agreeing;
     for (OutputProblem& problem : comparison.problems) check.problems.push_back(std::move(problem));
+  }
+  return done;
+}
+
+/// One engine after the other; ends at the first on which a sample differs, which is told of then.
+void run_on_all(const WrittenModel& written, const std::vector<NamedRunner>& runners, const Tolerance& tolerance,
+                NodeCheck& check, Logger& log) {
+  for (const NamedRunner& named : runners) {
+    const EngineRun done = run_samples(written, named, runners.front(), tolerance, check, log);
+    const bool first = &named == &runners.front();
+    check.samples = done.samples;
+    check.agreeing = done.agreeing;
+    if (check.problems.empty() && check.status != "errored") continue;
+    check.differing_engine = named.engine;
+    // The first engine's numbers were right: it is this engine that is not.
+    if (!first) check.only_on = named.name;
+    break;
   }
   if (!check.problems.empty()) check.status = "failed";
 }
 
-Result<std::unique_ptr<ModelRunner>> open_runner(const std::string& backend, const WrittenModel& written) {
-  if (backend == "jit") return open_torchscript_runner(written);
-  if (backend == "onnx") return open_onnx_runner(written);
-  if (backend == "pt2") return open_pt2_runner(written);
-  return not_found(fmt::format("nothing here runs '{}' models", backend));
+Result<std::vector<NamedRunner>> open_runners(const std::string& backend, const WrittenModel& written) {
+  if (backend == "onnx") return open_onnx_runners(written);
+  if (backend != "jit" && backend != "pt2") return not_found(fmt::format("nothing here runs '{}' models", backend));
+  auto runner = backend == "jit" ? open_torchscript_runner(written) : open_pt2_runner(written);
+  if (!runner.ok()) return runner.status();
+  std::vector<NamedRunner> one(1);
+  one[0].runner = std::move(runner).value();
+  return one;
 }
 
 void check_file(const WrittenModel& written, const Tolerance& tolerance, NodeCheck& check, Logger& log) {
-  auto runner = open_runner(check.backend, written);
-  if (!runner.ok() && runner.status().code() == StatusCode::kNotFound) {
+  auto runners = open_runners(check.backend, written);
+  if (!runners.ok() && runners.status().code() == StatusCode::kNotFound) {
     check.status = "skipped";
-    check.reason = runner.status().message();
+    check.reason = runners.status().message();
     log.warning(fmt::format("{}: the exported model was not run: {}", check.node, check.reason));
     return;
   }
-  if (!runner.ok()) return errored(check, runner.status().message());
-  if (auto problem = runner.value()->signature_problem()) {
+  if (!runners.ok()) return errored(check, runners.status().message());
+  for (const NamedRunner& named : runners.value()) {
+    if (!named.name.empty()) check.engines.push_back(named.name);
+    auto problem = named.runner->signature_problem();
+    if (!problem) continue;
     problem->text = fmt::format("{}: {}", check.node, problem->brief);
     log.info(problem->text);
     check.status = "failed";
     check.problems.push_back(std::move(*problem));
     return;
   }
-  run_samples(written, *runner.value(), tolerance, check, log);
+  run_on_all(written, runners.value(), tolerance, check, log);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ class Validator {
     Bisection result;
     try {
       const capture::Suppress quiet;
-      auto intermediates = open(written, first.sample);
+      auto intermediates = open(written, check);
       if (!intermediates.ok()) {
         result.note = intermediates.status().message();
         return result;
@@ -102,14 +102,15 @@ class Validator {
     }
   }
 
-  static Result<std::unique_ptr<Intermediates>> open(const WrittenModel& written, std::size_t sample) {
+  static Result<std::unique_ptr<Intermediates>> open(const WrittenModel& written, const NodeCheck& check) {
     const PreparedNode& node = *written.node;
     const EmittedModel model{&node.graph,
                              written.file,
                              node.input_names,
                              node.output_names,
                              static_cast<int>(node.backend.opset_version),
-                             recorded_inputs(node, sample)};
+                             recorded_inputs(node, check.problems[0].sample),
+                             check.differing_engine};
     switch (node.backend.kind) {
       case BackendKind::kTorchScript:
         return torchscript_intermediates(model);

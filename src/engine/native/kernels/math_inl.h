@@ -146,21 +146,45 @@ HWY_INLINE V softplus_of(D d, V x) {
   return hn::Add(positive, log1p_of_small(d, exp_of(d, hn::Neg(hn::Abs(x)))));
 }
 
+/// What is missing in t = 2 / sum, where sum = a + 2 was rounded too. The product of both is taken apart into halves,
+/// so that it is exact on every instruction set.
+template <class D, class V>
+HWY_INLINE V quotient_error(D d, V t, V sum, V a) {
+  const hn::RebindToUnsigned<D> du;
+  const V two = hn::Set(d, 2.0F);
+  const auto upper = [&](V v)
+                         HWY_ATTR { return hn::BitCast(d, hn::And(hn::BitCast(du, v), hn::Set(du, 0xfffff000U))); };
+  const V back = hn::Sub(sum, a);
+  const V sum_low = hn::Add(hn::Sub(a, hn::Sub(sum, back)), hn::Sub(two, back));
+  const V t_high = upper(t);
+  const V t_low = hn::Sub(t, t_high);
+  const V sum_high = upper(sum);
+  const V sum_rest = hn::Sub(sum, sum_high);
+  V rest = hn::Sub(two, hn::Mul(t_high, sum_high));
+  rest = hn::Sub(hn::Sub(rest, hn::Mul(t_high, sum_rest)), hn::Mul(t_low, sum_high));
+  rest = hn::Sub(hn::Sub(rest, hn::Mul(t_low, sum_rest)), hn::Mul(t, sum_low));
+  return hn::Mul(rest, hn::Mul(t, hn::Set(d, 0.5F)));
+}
+
 /// factor * erfc(a / sqrt(2)) / 2 for a >= 0.9: the part of a normal distribution beyond a. The square of a is taken in
 /// two parts, as its error would be multiplied by a^2.
 template <class D, class V>
 HWY_INLINE V scaled_tail(D d, V a, V factor) {
   const hn::RebindToUnsigned<D> du;
   const V inside = hn::IfThenElse(hn::Gt(a, hn::Set(d, 15.5F)), hn::Set(d, 15.5F), a);
-  const V t = hn::Div(hn::Set(d, 2.0F), hn::Add(inside, hn::Set(d, 2.0F)));
-  const V p = polynomial(d, hn::Sub(t, hn::Set(d, 0.375F)), 0.295960817597145428F, 0.310291390090011756F,
-                         0.110034617207658001F, -0.126358657112586554F, -0.0803177614827615674F, 0.125040094381490816F,
-                         0.0335874579529914621F, -0.151967912875530759F, 0.0369414145031129347F, 0.103048770505341502F);
+  const V two = hn::Set(d, 2.0F);
+  const V sum = hn::Add(inside, two);
+  const V t = hn::Div(two, sum);
+  const V missing = quotient_error(d, t, sum, inside);
+  const V p =
+      polynomial(d, hn::Add(hn::Sub(t, hn::Set(d, 0.375F)), missing), 0.295960817597145428F, 0.310291390090011756F,
+                 0.110034617207658001F, -0.126358657112586554F, -0.0803177614827615674F, 0.125040094381490816F,
+                 0.0335874579529914621F, -0.151967912875530759F, 0.0369414145031129347F, 0.103048770505341502F);
   const V high = hn::BitCast(d, hn::And(hn::BitCast(du, inside), hn::Set(du, 0xfffff000U)));
   const V low = hn::Sub(inside, high);
   const V half = hn::Set(d, -0.5F);
   return scaled_exp(d, hn::Mul(half, hn::Mul(high, high)), hn::Mul(half, hn::Mul(low, hn::Add(inside, high))),
-                    hn::Mul(factor, hn::Mul(t, p)));
+                    hn::Mul(factor, hn::MulAdd(t, p, hn::Mul(missing, p))));
 }
 
 /// erf(x) for |x| <= 1.
@@ -186,9 +210,14 @@ HWY_INLINE V gelu_of(D d, V x) {
   const V tail = scaled_tail(d, a, x);
   const auto negative = hn::Lt(x, hn::Zero(d));
   const V large = hn::IfThenElse(negative, tail, hn::Sub(x, tail));
-  const V small = hn::Mul(x, hn::MulAdd(half, erf_of_small(d, hn::Mul(x, hn::Set(d, 0.707106781F))), half));
+  // erf(x / sqrt(2)) / 2 as x times a polynomial: the factors are in its coefficients.
+  const V part = polynomial(d, hn::Mul(x, x), 0.398942279960494417F, -0.0664903584356897892F, 0.00997338292406309973F,
+                            -0.00118679971350844774F, 0.000114663715789999765F, -8.85746734579256865e-06F,
+                            4.35084739422104193e-07F);
+  const V small = hn::Mul(x, hn::MulAdd(x, part, half));
   const V far = hn::IfThenElse(negative, hn::Set(d, -0.0F), x);
-  const V near = hn::IfThenElse(hn::Gt(a, hn::Set(d, 1.0F)), large, small);  // NaN: small
+  // Towards minus one the two halves cancel each other out.
+  const V near = hn::IfThenElse(hn::Gt(a, hn::Set(d, 0.9F)), large, small);  // NaN: small
   return hn::IfThenElse(hn::Gt(a, hn::Set(d, 15.5F)), far, near);
 }
 

@@ -82,9 +82,6 @@ constexpr double kDenormalFactor = 64;
 /// The exponent of float32 is rounded before the exponential multiplies its error: so it is in the formula of ONNX.
 constexpr double kLongExponent = 200;
 
-/// Four factors that are rounded each, where no multiplication is fused with an addition.
-constexpr double kRoundedFactors = 5;
-
 double normal(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
 double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
@@ -127,7 +124,7 @@ const std::vector<Function>& functions() {
       {"softplus", {Unary::kSoftplus}, softplus},
       {"softsign", {Unary::kSoftsign}, [](double x) { return std::isinf(x) ? NAN : x / (1 + std::fabs(x)); }},
       {"mish", {Unary::kMish}, [](double x) { return gated(x, std::tanh(softplus(x))); }, kDenormalFactor},
-      {"gelu", {Unary::kGelu}, [](double x) { return gated(x, normal(x)); }, kRoundedFactors},
+      {"gelu", {Unary::kGelu}, [](double x) { return gated(x, normal(x)); }},
       {"swish", {Unary::kSwish, 1.0F}, [](double x) { return gated(x, sigmoid(x)); }, kDenormalFactor},
       {"gelu tanh", {Unary::kGeluTanh}, gelu_tanh, kLongExponent},
       {"clip", {Unary::kClip, -2.0F, 3.0F}, [](double x) { return x < -2  ? -2

@@ -8,6 +8,7 @@
 #include "engine/native/op_table.h"
 #include "engine/native/ops/arguments.h"
 #include "engine/native/ops/common.h"
+#include "engine/native/ops/element_places.h"
 #include "engine/native/scalar/gather.h"
 
 namespace leapp::native {
@@ -21,21 +22,9 @@ void lower_gather(Lowering& b) {
 void lower_gather_elements(Lowering& b) {
   const ValueId x = b.input(0);
   const ValueId indices = b.input(1);
-  const std::int64_t axis = normal_axis(b.attr_int("axis", 0), b.rank(x));
-  if (b.rank(indices) != b.rank(x) || b.rank(x) > kMaxRank) refuse("indices of another rank");
   GatherElementsArgs args;
-  args.indices = indices_of(b, indices);
-  args.rank = static_cast<std::int32_t>(b.rank(x));
-  args.axis = static_cast<std::int32_t>(axis);
+  set_element_places(b, x, indices, args);
   args.width = static_cast<std::int32_t>(dtype_size(b.dtype(x)));
-  args.extent = b.shape(x)[static_cast<std::size_t>(axis)];
-  const auto strides = dense_strides(b.shape(x));
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (static_cast<std::int64_t>(i) != axis && b.shape(indices)[i] > b.shape(x)[i])
-      refuse("more indices than elements");
-    args.shape[i] = b.shape(indices)[i];
-    args.strides[i] = strides[i];
-  }
   const ValueId y = b.make(b.dtype(x), b.shape(indices));
   CallMaker make(kGatherElements, args);
   b.add(make.read(args.x, x).read(args.indices.data, indices).write(args.y, y).take());

@@ -63,11 +63,12 @@ void top_k(const Along& args) noexcept {
       const T* column = x + o * args.extent * args.inner + i;
       for (std::int64_t r = 0; r < args.extent; ++r) args.scratch[r] = r;
       // Equal ones in the order in which they stand, which makes the order one of its own: no memory is needed.
-      std::sort(args.scratch, args.scratch + args.extent, [&](std::int64_t p, std::int64_t q) {
+      const auto first = [&](std::int64_t p, std::int64_t q) {
         const T a = column[p * args.inner];
         const T b = column[q * args.inner];
         return before(a, b, args.largest) || (!before(b, a, args.largest) && p < q);
-      });
+      };
+      std::partial_sort(args.scratch, args.scratch + args.k, args.scratch + args.extent, first);
       for (std::int64_t r = 0; r < args.k; ++r) {
         y[(o * args.k + r) * args.inner + i] = column[args.scratch[r] * args.inner];
         args.indices[(o * args.k + r) * args.inner + i] = args.scratch[r];

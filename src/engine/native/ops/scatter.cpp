@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "engine/native/op_table.h"
 #include "engine/native/ops/common.h"
+#include "engine/native/ops/element_places.h"
 #include "engine/native/scalar/gather.h"
 
 namespace leapp::native {
@@ -31,24 +32,12 @@ void lower_scatter_elements(Lowering& b) {
   const ValueId x = b.input(0);
   const ValueId indices = b.input(1);
   const ValueId updates = b.input(2);
-  const std::int64_t axis = normal_axis(b.attr_int("axis", 0), b.rank(x));
-  if (b.shape(indices) != b.shape(updates) || b.rank(indices) != b.rank(x) || b.dtype(updates) != b.dtype(x) ||
-      b.rank(x) > kMaxRank) {
+  if (b.shape(indices) != b.shape(updates) || b.dtype(updates) != b.dtype(x)) {
     refuse("indices and updates that do not go with its input");
   }
   ScatterElementsArgs args;
-  args.indices = indices_of(b, indices);
+  set_element_places(b, x, indices, args);
   args.reduction = reduction_of(b);
-  args.rank = static_cast<std::int32_t>(b.rank(x));
-  args.axis = static_cast<std::int32_t>(axis);
-  args.extent = b.shape(x)[static_cast<std::size_t>(axis)];
-  const auto strides = dense_strides(b.shape(x));
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (static_cast<std::int64_t>(i) != axis && b.shape(indices)[i] > b.shape(x)[i])
-      refuse("more indices than elements");
-    args.shape[i] = b.shape(indices)[i];
-    args.strides[i] = strides[i];
-  }
   const ValueId y = b.make_like(x);
   copy_bytes(b, x, y);
   b.bind(0, y);

@@ -75,10 +75,30 @@ void dense_copy(const DenseCopy& args) noexcept {
   std::memcpy(args.to, args.from, static_cast<std::size_t>(args.bytes));
 }
 
-void fill(const Fill& args) noexcept {
+namespace {
+
+template <typename T>
+void fill_with(const Fill& args) noexcept {
+  T element;
+  std::memcpy(&element, args.pattern, sizeof(T));
   auto* to = static_cast<std::byte*>(args.to);
-  for (std::int64_t i = 0; i < args.count; ++i) {
-    std::memcpy(to + i * args.width, args.pattern, static_cast<std::size_t>(args.width));
+  for (std::int64_t i = 0; i < args.count; ++i, to += sizeof(T)) std::memcpy(to, &element, sizeof(T));
+}
+
+}  // namespace
+
+void fill(const Fill& args) noexcept {
+  switch (args.width) {
+    case 1:
+      return fill_with<std::uint8_t>(args);
+    case 2:
+      return fill_with<std::uint16_t>(args);
+    case 4:
+      return fill_with<std::uint32_t>(args);
+    case 8:
+      return fill_with<std::uint64_t>(args);
+    default:
+      return fill_with<Sixteen>(args);
   }
 }
 
