@@ -11,7 +11,7 @@ cxx_sources = $(shell find src include python/bindings examples bench tests -nam
 python_sources = $(wildcard python examples bench tests)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peer build demo test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy wheel-test clean
+.PHONY: help setup setup-peer setup-tests build demo test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -22,6 +22,9 @@ setup:  ## system packages, .venv, headers: whatever is missing
 setup-peer:
 	@scripts/stage setup scripts/setup --peer
 
+setup-tests:
+	@scripts/stage setup scripts/setup --tests --peer
+
 build: setup  ## the default preset, importable from .venv
 	@cmake --preset default --log-level=WARNING >/dev/null
 	@scripts/stage build cmake --build --preset default
@@ -30,11 +33,11 @@ build: setup  ## the default preset, importable from .venv
 demo: build  ## export an example from Python, run it from C++
 	@scripts/stage demo scripts/demo
 
-test: setup-peer build lint-python  ## everything CI runs
+test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 
-test-long: setup-peer build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
+test-long: setup-tests build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
