@@ -115,6 +115,8 @@ Status Recording::read_definitions() {
       case mcap::Opcode::kMessage:
         return unimplemented(fmt::format("byte {}: {}, found a message outside of a chunk", record->offset, kExpected));
       case mcap::Opcode::kChunk:
+        first_chunk_ = record;
+        return check_compression(*record);
       case mcap::Opcode::kDataEnd:
         first_chunk_ = record;
         return {};
@@ -179,10 +181,17 @@ Status Recording::check_definitions() {
                                [](const Port& state, const std::string& start) { return state.name == start; });
   if (steps != 1 || !same) {
     return data_loss(
-        "expected a channel for the steps, and for each state one of what it begins with: the file ends too early, or "
-        "is damaged");
+        "expected a channel for the steps, and for each state one of what it begins with, before the first chunk: the "
+        "file ends too early, is damaged, or was written anew by another program");
   }
   return {};
+}
+
+Status Recording::check_compression(const mcap::Record& record) const {
+  LEAPP_ASSIGN_OR_RETURN(const mcap::ChunkRecord chunk, mcap::parse_chunk(record));
+  if (chunk.head.compression.empty()) return {};
+  return unimplemented(fmt::format("byte {}: expected chunks that are not compressed, as LEAPP writes them, found {}",
+                                   record.offset, quote(chunk.head.compression)));
 }
 
 Result<bool> Recording::next_chunk() {
@@ -202,12 +211,8 @@ Result<bool> Recording::next_chunk() {
           fmt::format("byte {}: {}, found a message or channel outside of a chunk", record->offset, kExpected));
     }
     if (record->opcode != mcap::Opcode::kChunk) continue;
+    LEAPP_RETURN_IF_ERROR(check_compression(*record));
     LEAPP_ASSIGN_OR_RETURN(const mcap::ChunkRecord chunk, mcap::parse_chunk(*record));
-    if (!chunk.head.compression.empty()) {
-      return unimplemented(
-          fmt::format("byte {}: expected chunks that are not compressed, as LEAPP writes them, found {}",
-                      record->offset, quote(chunk.head.compression)));
-    }
     const std::uint32_t crc = chunk.head.uncompressed_crc;
     const bool sound =
         chunk.head.uncompressed_size == chunk.records.size() && (crc == 0 || crc == mcap::crc32(chunk.records));

@@ -70,6 +70,7 @@ class Recording {
   Status read_metadata(const mcap::Record& record);
   Status add_channel(const mcap::Record& record);
   Status check_definitions();
+  Status check_compression(const mcap::Record& record) const;
   Result<bool> next_chunk();
   Status take(const mcap::Record& record, RecordedStep& step, bool& whole);
   Status take_values(const Channel& channel, std::string_view data, RecordedStep& step);

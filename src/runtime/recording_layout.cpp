@@ -151,7 +151,10 @@ Result<RecordingLayout> RecordingLayout::make(const std::vector<Port>& inputs, c
 
 std::string engines_text(const Pipeline& pipeline) {
   std::vector<std::string> texts;
-  for (const engine::Report& report : pipeline.engine()) texts.push_back(report.engine);
+  // Without the file that it was loaded from, which is this machine's matter.
+  for (const engine::Report& report : pipeline.engine()) {
+    texts.push_back(report.engine.substr(0, report.engine.find(" (")));
+  }
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   return join(texts, ", ");
 }

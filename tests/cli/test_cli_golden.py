@@ -12,6 +12,7 @@ import bundles
 import numpy as np
 import pytest
 import tool
+from leapp import InferenceManager, Recorder
 
 
 def golden(leapp: tool.Tool, name: str, *arguments: object, code: int = 0) -> None:
@@ -53,6 +54,23 @@ def test_replay_that_differs(leapp: tool.Tool, walk: Path) -> None:
     trace["outputs/post/y"][4, 0, 0] = np.nan
     np.savez(leapp.cwd / "trace.npz", **trace)
     golden(leapp, "run_walk_differs", "run", "walk", "--replay", "trace.npz", code=1)
+
+
+def test_replay_of_a_recording(leapp: tool.Tool, walk: Path) -> None:
+    manager = InferenceManager(walk)
+    with Recorder(manager, leapp.cwd / "run.mcap") as recorder:
+        for i in range(100):
+            manager({"pre/x": np.full((1, 4), i / 10, np.float32)})
+            assert recorder.record()
+    golden(leapp, "run_walk_recorded", "run", "walk", "--replay", "run.mcap")
+    # y = x / 2 at the end becomes y = 2x + 1.
+    spec = bundles.read(walk)
+    target = spec["models"]["post"]["outputs"]
+    spec["models"]["post"] = bundles.node(
+        walk.parent, "post", bundles.MODELS / "affine.onnx", [bundles.port("x")], target
+    )
+    bundles.write(walk.parent, spec)
+    golden(leapp, "run_walk_changed", "run", "walk", "--replay", "run.mcap", code=1)
 
 
 def test_diff(leapp: tool.Tool, walk: Path) -> None:
