@@ -151,7 +151,7 @@ def test_every_operator_of_the_engine(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("policies")
-    return [make(folder) for make in codegen_policies.POLICIES]
+    return [make(folder) for make in (*codegen_policies.POLICIES, *codegen_policies.LARGER)]
 
 
 def test_policies_over_a_hundred_steps(bundles: list[Path], tmp_path: Path) -> None:
