@@ -203,6 +203,20 @@ class Generator {
   std::set<const native::Value*> used_;
 };
 
+/// What the model really takes or gives is what the bundle says: its own words are not believed.
+Status check_ports(const char* what, const std::vector<bundle::Port>& ports,
+                   const std::vector<engine::TensorInfo>& infos) {
+  for (const engine::TensorInfo& info : infos) {
+    const auto port = std::find_if(ports.begin(), ports.end(), [&](const auto& one) { return one.name == info.name; });
+    if (port == ports.end()) return invalid_argument(fmt::format("the bundle has no {} {}", what, quote(info.name)));
+    if (port->dtype == info.dtype && port->shape == info.shape) continue;
+    return invalid_argument(fmt::format("{} {}: the bundle says {}, the model {}", what, quote(info.name),
+                                        type_text(port->dtype, port->shape), type_text(*info.dtype, *info.shape)));
+  }
+  if (infos.size() == ports.size()) return {};
+  return invalid_argument(fmt::format("the bundle has {} {}s, the model {}", ports.size(), what, infos.size()));
+}
+
 }  // namespace
 
 std::string first_line(const std::string& bundle) {
@@ -219,6 +233,8 @@ Result<Sources> generate(const Request& request) {
     refused.uncovered = std::move(lowered.uncovered);
     return refused;
   }
+  LEAPP_RETURN_IF_ERROR(check_ports("input", request.ports.inputs, lowered.inputs));
+  LEAPP_RETURN_IF_ERROR(check_ports("output", request.ports.outputs, lowered.outputs));
   native::optimise(lowered.plan);
   return Generator(request, std::move(lowered)).run();
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "codegen/kernel_table.h"
 #include "engine/native/model_testing.h"
 
@@ -149,6 +151,45 @@ TEST(Generate, AnythingThatIsNoModelIsAnError) {
   const std::string bytes = "no model";
   request.model = std::as_bytes(std::span(bytes));
   EXPECT_FALSE(generate(request).ok());
+}
+
+TEST(Generate, PortsAreWhatTheModelReallyHas) {
+  Maker wrong = relu();
+  wrong.request.ports.outputs[0].shape = {1, 3};
+  EXPECT_EQ(wrong.run().status().message(), "output \"n/y\": the bundle says float32[1,3], the model float32[1,4]");
+  // The model says so itself, and does something else.
+  Maker liar;
+  liar.input("x", {1, 4}).output("y", {2});
+  liar.model.node("Relu", {"n/x"}, {"n/y"});
+  EXPECT_EQ(liar.run().status().message(), "output \"n/y\": the bundle says float32[2], the model float32[1,4]");
+  Maker fewer = relu();
+  fewer.request.ports.inputs.push_back({.name = "n/w", .dtype = DType::kFloat32, .shape = {1}});
+  EXPECT_EQ(fewer.run().status().message(), "the bundle has 2 inputs, the model 1");
+  Maker other = relu();
+  other.request.ports.outputs[0].name = "n/q";
+  EXPECT_EQ(other.run().status().message(), "the bundle has no output \"n/y\"");
+}
+
+// Any bytes end in a Status, a list of what is not covered, or two texts: never in a crash.
+TEST(Generate, BytesThatWereDamagedAreSurvived) {
+  Maker maker;
+  maker.input("x", {2, 4}).input("i", {3}, DType::kInt64).output("y", {2, 3}).output("z", {3, 4});
+  maker.model.floats("w", {4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).floats("b", {3}, {1, 2, 3});
+  maker.model.node("MatMul", {"n/x", "w"}, {"m"}).node("Add", {"m", "b"}, {"s"}).node("Softmax", {"s"}, {"n/y"});
+  maker.model.floats("table", {5, 4}, std::vector<float>(20, 0.5F)).node("Gather", {"table", "n/i"}, {"n/z"});
+  ASSERT_TRUE(maker.run().ok());
+  const std::string whole = maker.bytes;
+  std::mt19937 random(1);
+  std::size_t written = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = whole;
+    for (int i = 0; i < 1 + round % 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
+    maker.request.model = std::as_bytes(std::span(damaged));
+    const auto made = generate(maker.request);
+    if (made.ok() && made.value().uncovered.empty()) ++written;
+  }
+  EXPECT_GT(written, 100U);  // names and weights may be anything
+  EXPECT_LT(written, 3000U);
 }
 
 TEST(KernelTable, EverythingThatATextNeedsIsThere) {

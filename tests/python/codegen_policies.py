@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import leapp
+import test_onnx_policies
 import torch
 from leapp import InputKindEnum, OutputKindEnum, TensorSemantics, annotate
 from torch import Tensor, nn
@@ -133,3 +135,63 @@ def integers(folder: Path) -> Path:
 
 
 POLICIES = [mlp, activations, gru, lstm, encoder, integers]
+
+
+# ---- those of test_onnx_policies.py: too slow for an emulator ----
+
+
+def act_like(folder: Path) -> Path:
+    torch.manual_seed(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # nested tensors are not used
+        policy = test_onnx_policies.ActLike(norm_first=False).eval()
+    return export("act_like", policy, {"joints": torch.randn(1, 7), "image": torch.rand(1, 3, 16, 16)}, {}, folder)
+
+
+def depth_image(folder: Path) -> Path:
+    torch.manual_seed(6)
+    policy = test_onnx_policies.DepthPolicy()
+    policy.encoder(torch.randn(8, 1, 30, 44))  # running statistics that are not 0 and 1
+    inputs = {"depth": torch.rand(1, 1, 58, 87) * 4, "proprioception": torch.randn(1, 6)}
+    return export("depth_image", policy.eval(), inputs, {"hidden": torch.randn(2, 1, 24)}, folder)
+
+
+def quaternions(folder: Path) -> Path:
+    def call(a: Tensor, b: Tensor, v: Tensor, t: Tensor) -> Tensor:
+        a, b = nn.functional.normalize(a, dim=-1), nn.functional.normalize(b, dim=-1)
+        turned = test_onnx_policies.rotate(a, v)
+        between = test_onnx_policies.slerp(a, b, t.sigmoid())
+        return torch.cat([test_onnx_policies.multiply(a, b), turned, test_onnx_policies.to_euler(a), between], dim=-1)
+
+    torch.manual_seed(7)
+    inputs = {"a": torch.randn(6, 4), "b": torch.randn(6, 4), "v": torch.randn(6, 3), "t": torch.rand(6, 1)}
+    return export("quaternions", call, inputs, {}, folder)
+
+
+def height_scan(folder: Path) -> Path:
+    points = torch.stack(torch.meshgrid(torch.linspace(-0.5, 0.5, 5), torch.linspace(-0.8, 0.8, 9), indexing="ij"), -1)
+
+    def scan(terrain: Tensor, place: Tensor) -> Tensor:
+        heights = nn.functional.grid_sample(terrain, points[None] + place[:, None, None], align_corners=True)
+        return (0.5 - heights[:, 0]).clamp(-1, 1).flatten(1)
+
+    inputs = {"terrain": torch.rand(1, 1, 12, 10), "place": torch.rand(1, 2) - 0.5}
+    return export("height_scan", scan, inputs, {}, folder)
+
+
+def rsl_rl(folder: Path) -> Path:
+    """The state is a plain attribute of the actor."""
+    actor = test_onnx_policies.rsl_rl_actor("RNNModel", rnn_type="lstm", rnn_hidden_dim=8, rnn_num_layers=2)
+    actor.reset()
+    with torch.no_grad():
+        actor(test_onnx_policies.rsl_rl_inputs())
+        return export(
+            "rsl_rl",
+            lambda policy, scan: actor({"policy": policy, "scan": scan}),
+            test_onnx_policies.rsl_rl_inputs(),
+            {},
+            folder,
+        )
+
+
+LARGER = [act_like, depth_image, quaternions, height_scan, rsl_rl]

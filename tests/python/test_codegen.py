@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -113,33 +114,58 @@ def half_result(model: onnx.ModelProto, feeds: dict[str, Array]) -> Array:
     return np.maximum(feeds["x"] @ first, 0) @ second
 
 
-def test_every_operator_of_the_engine(tmp_path: Path) -> None:
-    """All nodes that the native engine's tests run, in one program. A kernel without a source form fails here."""
-    cases: list[tuple[str, float, onnx.ModelProto, dict[str, Array], list[Array]]] = []
+@dataclass
+class Operator:
+    """A model, what to give it, and what it gives."""
+
+    text: str
+    tolerance: float
+    model: onnx.ModelProto
+    feeds: dict[str, Array]
+    expected: list[Array]
+
+
+def operators() -> list[Operator]:
+    """All nodes that the native engine's tests run, branches and loops, and weights of 16 bits."""
+    found = []
     for case in CASES:
         model, feeds = model_of(case)
-        cases.append((str(case), case.tolerance, model, feeds, on_onnxruntime(model, feeds)))
+        found.append(Operator(str(case), case.tolerance, model, feeds, on_onnxruntime(model, feeds)))
     model, feeds = loop_model()
-    cases.append(("Loop and If", 2e-6, model, feeds, on_onnxruntime(model, feeds)))
+    found.append(Operator("Loop and If", 2e-6, model, feeds, on_onnxruntime(model, feeds)))
     for dtype, tolerance in ((TensorProto.FLOAT16, 1e-2), (TensorProto.BFLOAT16, 1e-1)):
         model, feeds = half_model(dtype)
-        cases.append((f"weights of type {dtype}", tolerance, model, feeds, [half_result(model, feeds)]))
+        found.append(Operator(f"weights of type {dtype}", tolerance, model, feeds, [half_result(model, feeds)]))
+    return found
+
+
+def operator_sources(found: list[Operator], folder: Path) -> list[kit.Source]:
     sources = []
-    for i, (_, _, model, feeds, expected) in enumerate(cases):
-        outputs = {one.name: value for one, value in zip(model.graph.output, expected, strict=True)}
-        bundle = kit.write_bundle(tmp_path / f"case_{i}", model, feeds, outputs)
-        name = kit.generate(bundle, tmp_path / f"source_{i}")
+    for i, one in enumerate(found):
+        outputs = {port.name: value for port, value in zip(one.model.graph.output, one.expected, strict=True)}
+        bundle = kit.write_bundle(folder / f"case_{i}", one.model, one.feeds, outputs)
+        name = kit.generate(bundle, folder / f"source_{i}")
         # Twice: nothing of a step may be left for the next.
-        twice = {port: np.stack([array, array]) for port, array in feeds.items()}
-        sources.append(kit.Source(name, tmp_path / f"source_{i}", twice, 2))
-    results = kit.step_all(sources, tmp_path)
+        twice = {port: np.stack([array, array]) for port, array in one.feeds.items()}
+        sources.append(kit.Source(name, folder / f"source_{i}", twice, 2))
+    return sources
+
+
+def wrong_results(found: list[Operator], results: list[kit.Steps]) -> list[str]:
     wrong = []
-    for (text, tolerance, _, _, expected), found in zip(cases, results, strict=True):
-        errors = [
-            relative(rows[step], right) for rows, right in zip(found.values(), expected, strict=True) for step in (0, 1)
-        ]
-        if max(errors) > tolerance * 10:
-            wrong.append(f"{text}: {max(errors):.3g}")
+    for one, result in zip(found, results, strict=True):
+        pairs = list(zip(result.values(), one.expected, strict=True))
+        error = max(relative(rows[step], right) for rows, right in pairs for step in (0, 1))
+        if error > one.tolerance * 10:
+            wrong.append(f"{one.text}: {error:.3g}")
+    return wrong
+
+
+def test_every_operator_of_the_engine(tmp_path: Path) -> None:
+    """In one program. A kernel without a source form fails here."""
+    found = operators()
+    sources = operator_sources(found, tmp_path)
+    wrong = wrong_results(found, kit.step_all(sources, tmp_path))
     assert not wrong, "\n".join(wrong)
     strange = {name for name in kit.undefined_symbols(tmp_path / "all.o") if not ALLOWED.fullmatch(name)}
     assert not strange
@@ -151,7 +177,7 @@ def test_every_operator_of_the_engine(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("policies")
-    return [make(folder) for make in codegen_policies.POLICIES]
+    return [make(folder) for make in (*codegen_policies.POLICIES, *codegen_policies.LARGER)]
 
 
 def test_policies_over_a_hundred_steps(bundles: list[Path], tmp_path: Path) -> None:

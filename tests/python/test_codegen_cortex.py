@@ -13,7 +13,7 @@ from pathlib import Path
 import codegen_kit as kit
 import codegen_policies
 import pytest
-from test_codegen import STEPS, relative
+from test_codegen import STEPS, operator_sources, operators, relative, wrong_results
 
 BOARD = kit.ROOT / "tests/cortex_m4"
 CPU = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
@@ -68,7 +68,7 @@ def on_the_board(sources: list[kit.Source], folder: Path) -> list[kit.Steps]:
 
 
 def test_policies_on_a_cortex_m4(tmp_path: Path) -> None:
-    """The same tolerance as on this machine. Doubles of one policy's counters are done in software."""
+    """The same tolerance as on this machine."""
     sources, expected = [], []
     for make in codegen_policies.POLICIES:
         bundle = make(tmp_path)
@@ -82,6 +82,13 @@ def test_policies_on_a_cortex_m4(tmp_path: Path) -> None:
         assert found.keys() == right.keys()
         errors[one.name] = max(relative(found[port], right[port]) for port in right)
     assert max(errors.values()) < 2e-5, errors
+
+
+def test_every_operator_on_a_cortex_m4(tmp_path: Path) -> None:
+    """With the functions of newlib, and double precision in software."""
+    found = operators()
+    wrong = wrong_results(found, on_the_board(operator_sources(found, tmp_path), tmp_path))
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_sizes_on_the_page(tmp_path: Path) -> None:
