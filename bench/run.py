@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import deployment
+import reload
 import robot
 import validating
 from processes import OURS, PEER, ROOT, call
@@ -77,6 +78,7 @@ def main() -> None:
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
     deployment.report()
     robot.report()
+    reload.report()
 
 
 if __name__ == "__main__":

@@ -65,9 +65,11 @@ if TYPE_CHECKING:
     from leapp.lifecycle import compile_graph, start, stop
     from leapp.patches import FunctionPatch
     from leapp.ports import NameMap, Port
+    from leapp.reloader import Reloader
     from leapp.results import CompileResults
     from leapp.robot import ChunkPlayer, Loop
     from leapp.runtime import InferenceManager
+    from leapp.signing import Signature, keygen, sign, verify
     from leapp.traced import TracedTensor
     from leapp.version import __config_version__, __version__
 
@@ -97,6 +99,8 @@ __all__ = [
     "NodeResult",
     "OutputKindEnum",
     "Port",
+    "Reloader",
+    "Signature",
     "TemporalAxis",
     "TensorSemantics",
     "TracedTensor",
@@ -120,10 +124,13 @@ __all__ = [
     "joint_position",
     "joint_velocity",
     "kd",
+    "keygen",
     "kp",
+    "sign",
     "start",
     "stop",
     "vector3d",
+    "verify",
 ]
 
 # Where the names are that need torch to be of use.
@@ -145,8 +152,13 @@ _ALONE = {
     "Loop": "leapp.robot",
     "NameMap": "leapp.ports",
     "Port": "leapp.ports",
+    "Reloader": "leapp.reloader",
+    "Signature": "leapp.signing",
     "__config_version__": "leapp.version",
     "__version__": "leapp.version",
+    "keygen": "leapp.signing",
+    "sign": "leapp.signing",
+    "verify": "leapp.signing",
 }
 _MODULES_ALONE = ("inference_manager", "utils")
 

@@ -80,7 +80,8 @@ class Reloader:
             As of ``InferenceManager``: ``engine``, ``threads``, ``fuse``, ... Those that are not given are what the
             manager was loaded with.
         """
-        options = {**manager._options, **load, "trusted_keys": key_texts(trusted_keys), "minimum_serial": minimum_serial}
+        options = {**manager._options, **load}
+        options |= {"trusted_keys": key_texts(trusted_keys), "minimum_serial": minimum_serial}
         self._manager = manager
         self._reloader = _runtime.Reloader(
             manager._manager, state, reset, "" if watch is None else os.fspath(watch), poll, **options
@@ -98,10 +99,9 @@ class Reloader:
         False, and ``report`` says why, when it does not fit after all: a guard is set on state that it does not have,
         say.
         """
-        swapped = self._reloader.swap()
-        if not swapped:
+        if not self._reloader.swap():
             return False
-        self._manager._swapped(self._reloader.wait(0, True)[2])
+        self._manager._swapped()
         return True
 
     @property

@@ -21,7 +21,7 @@ from os import PathLike
 from leapp import _runtime
 from leapp.errors import LeappTypeError
 
-__all__ = ["Key", "Signature", "keygen", "key_texts", "sign", "verify"]
+__all__ = ["Key", "Signature", "key_texts", "keygen", "sign", "verify"]
 
 Key = str | PathLike[str]
 

@@ -172,6 +172,7 @@ Result<VerifiedFiles> VerifiedFiles::open(const fs::path& yaml, const Trust& tru
   const auto failed = [&](const Status& status) {
     return Status(status.code(), fmt::format("{}: {}", files.file_.string(), status.message()));
   };
+  if (!fs::exists(fs::symlink_status(yaml, error))) return file_error("read", yaml, ENOENT);
   if (!fs::exists(fs::symlink_status(files.file_, error))) {
     return failed(data_loss("expected a signed bundle, found no manifest: leapp sign makes one"));
   }

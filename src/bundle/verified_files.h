@@ -31,7 +31,7 @@ Result<std::string> key_text(const std::string& key);
 Status check_keys(std::span<const std::string> keys);
 
 /// Every file that a manifest lists, sorted. kDataLoss when there is a symlink, or anything else that is neither a
-/// folder nor a regular file. REQUIRES: `folder` is canonical.
+/// folder nor a regular file.
 Result<std::vector<std::string>> files_to_list(const std::filesystem::path& folder);
 
 /// `path` relative to the folder, as a manifest has it.

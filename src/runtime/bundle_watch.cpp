@@ -29,9 +29,13 @@ BundleWatch::Stamp BundleWatch::stamp_of(const fs::path& file) {
 std::vector<BundleWatch::Stamp> BundleWatch::stamps() const {
   const fs::path yaml = bundle::yaml_of(bundle_);  // each time: the folder may be a link that is moved
   std::vector<Stamp> found{stamp_of(yaml)};
-  if (signed_) {
-    fs::path manifest = yaml;
-    found.push_back(stamp_of(manifest.replace_extension(bundle::kManifestSuffix)));
+  fs::path manifest = yaml;
+  if (signed_) found.push_back(stamp_of(manifest.replace_extension(bundle::kManifestSuffix)));
+  // Who copies a bundle may copy its models last. A folder that cannot be listed is as good as its YAML.
+  const fs::path folder = yaml.parent_path().empty() ? fs::path(".") : yaml.parent_path();
+  const auto files = bundle::files_to_list(folder);
+  for (const std::string& file : files.ok() ? files.value() : std::vector<std::string>()) {
+    found.push_back(stamp_of(folder / file));
   }
   return found;
 }

@@ -10,7 +10,7 @@
 
 namespace leapp::runtime {
 
-/// Sees that a bundle has changed, by its YAML and with trusted keys by its manifest. One thread at a time.
+/// Sees that a bundle has changed, by its files' times, sizes and numbers. One thread at a time.
 class BundleWatch {
  public:
   /// What is there now is not news.

@@ -262,6 +262,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
   impl->state_names = names_of(plan.states);
   impl->face = Face::make(plan, impl->buffers);
   impl->spec = spec_;
+  impl->yaml = yaml_;
   if (verified_) impl->signature = verified_->signature();
   impl->models = runs.models;
   impl->plan = std::move(plan);

@@ -179,6 +179,7 @@ const std::vector<std::string>& Pipeline::inputs() const { return impl_->face->i
 const std::vector<std::string>& Pipeline::outputs() const { return impl_->face->output_names; }
 const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_->state_names; }
 const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
+const std::filesystem::path& Pipeline::file() const { return impl_->yaml; }
 const std::optional<bundle::Signature>& Pipeline::signature() const { return impl_->signature; }
 const Status& Pipeline::fusion() const { return impl_->fusion; }
 const std::vector<std::string>& Pipeline::notes() const { return impl_->notes; }

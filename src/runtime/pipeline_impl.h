@@ -81,6 +81,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   /// REQUIRES: has_state_of(other).
   void copy_state_of(const Impl& other) noexcept;
 
+  std::filesystem::path yaml;
   bundle::BundleSpec spec;
   std::vector<bundle::Model>
       models;  ///< what Plan::nodes refers to: those of the bundle, or the one they were fused to

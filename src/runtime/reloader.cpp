@@ -234,6 +234,10 @@ Result<Reloader> ReloaderAccess::make(Pipeline& pipeline, ReloaderOptions option
     return invalid_argument(fmt::format("reloader: poll: expected 1 ms to a day, found {} ms", options.poll.count()));
   }
   LEAPP_RETURN_IF_ERROR(bundle::check_keys(options.load.trusted_keys));
+  // Whoever changes a key's file later changes nothing here.
+  for (std::string& key : options.load.trusted_keys) {
+    LEAPP_ASSIGN_OR_RETURN(key, bundle::key_text(key));
+  }
   auto impl = std::make_unique<Reloader::Impl>(std::move(seat), std::move(options), std::move(load));
   LEAPP_RETURN_IF_ERROR(impl->start());
   return Reloader(std::move(impl));

@@ -59,6 +59,7 @@ TEST(Reloader, SwapsBetweenTwoSteps) {
   EXPECT_EQ(step(pipeline, 3), 3) << "not before it is asked for";
   EXPECT_EQ(reloader.swap_if_ready(pipeline), SwapResult::kSwapped);
   EXPECT_EQ(pipeline.output<float>("policy/action").value()[0], 3) << "outputs hold what they held";
+  EXPECT_EQ(pipeline.file(), two.path());
   EXPECT_EQ(step(pipeline, 4), 8);
   EXPECT_EQ(reloader.swap_if_ready(pipeline), SwapResult::kNothing);
   EXPECT_EQ(reloader.wait(kLong, false).state, ReloadState::kSwapped);
@@ -387,6 +388,28 @@ TEST(Reloader, AWatchedBundleIsLoadedWhenItChanged) {
     }
     EXPECT_EQ(step(pipeline, 1), static_cast<float>(gain));
   }
+}
+
+// As with a copy that takes its time: the YAML is there, the model is not yet.
+TEST(Reloader, AWatchedBundleIsTriedAgainWhenItsModelCame) {
+  SwapBundle watched("watched_late");
+  Pipeline pipeline = load_native(watched.path());
+  Reloader reloader = make_reloader(pipeline, {.watch = watched.path(), .poll = 5ms});
+  watched.write({.gain = 2});
+  const auto model = bundle::read_file(watched.folder() / "policy.onnx", 1 << 20).value();
+  std::ofstream(watched.folder() / "policy.onnx") << "half";
+  const auto end = std::chrono::steady_clock::now() + kLong;
+  while (reloader.report().state != ReloadState::kFailed && std::chrono::steady_clock::now() < end) {
+    (void)reloader.swap_if_ready(pipeline);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(reloader.report().state, ReloadState::kFailed);
+  std::ofstream(watched.folder() / "policy.onnx", std::ios::binary)
+      .write(reinterpret_cast<const char*>(model.data()), static_cast<std::streamsize>(model.size()));
+  while (reloader.swap_if_ready(pipeline) != SwapResult::kSwapped && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(step(pipeline, 1), 2);
 }
 
 TEST(Reloader, EndsWhileSomethingIsReadyOrLoading) {

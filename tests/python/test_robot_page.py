@@ -29,6 +29,7 @@ def environment() -> dict[str, str]:
     return {
         **os.environ,
         **bundle_runner.ONNXRUNTIME,
+        "PATH": f"{BUILD / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "CPATH": str(ROOT / "include"),
         "LIBRARY_PATH": library,
         "LD_LIBRARY_PATH": library,
@@ -83,6 +84,11 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     knees = [float(number) for text in printed for number in re.findall(r"knee (-?\d\.\d+)$", text, re.MULTILINE)]
     assert len(knees) == 3
     assert knees == pytest.approx([knees[0]] * 3, abs=1e-3)
+    # The new bundle's target at 0, by C++ and by Python; the old one is refused.
+    reload = next(text for text in printed if "swapped" in text)
+    assert "expected serial 2 or later, found 1" in reload
+    assert reload.endswith("walk_v2.yaml: target 0.20\n")
+    assert "target 0.2 serial 2\n" in printed
     chunks = next(text for text in printed if text.startswith("0.00 0.50"))
     assert chunks.split() == ["0.00", "0.50", "1.00", "1.50", "2.00", "2.00", "2.00", "1.88", "2.00"]
 

@@ -154,6 +154,9 @@ class LEAPP_API Pipeline {
   /// What the bundle's YAML says.
   [[nodiscard]] const bundle::BundleSpec& spec() const;
 
+  /// The YAML file that it was read from.
+  [[nodiscard]] const std::filesystem::path& file() const;
+
   /// Who has signed it; nothing when it was loaded without LoadOptions::trusted_keys.
   [[nodiscard]] const std::optional<bundle::Signature>& signature() const;
 

@@ -41,8 +41,8 @@ struct ReloaderOptions {
   LoadOptions load;
   StateOnSwap state = StateOnSwap::kReset;
   ResetMode reset = ResetMode::kExported;
-  /// A bundle that is loaded whenever its YAML file, or with trusted keys its manifest, has changed and then stayed as
-  /// it is for one `poll`. Empty: none.
+  /// A bundle that is loaded whenever a file in its folder (log.txt aside) has changed and all have then stayed as they
+  /// are for one `poll`. Empty: none.
   std::filesystem::path watch;
   std::chrono::milliseconds poll{500};
   /// Cores that the loading thread runs on. Empty: those of the thread that calls make(). It never is a real-time

@@ -55,6 +55,9 @@ class Manager {
   /// The pipeline has another bundle now, whose state may be another. Called within with_pipeline().
   void look_at_states();
 
+  /// The YAML file of the bundle that runs.
+  [[nodiscard]] std::string file() const { return pipeline_->file().string(); }
+
   /// Who has signed the bundle; None when nobody asked.
   [[nodiscard]] nanobind::object signature() const;
 

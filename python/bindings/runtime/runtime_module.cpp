@@ -110,6 +110,7 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("description", &Manager::description)
       .def_prop_ro("notes", &Manager::notes)
       .def_prop_ro("engines", &Manager::engines)
+      .def_prop_ro("file", &Manager::file)
       .def_prop_ro("signature", &Manager::signature);
   leapp::python::bind_robot(module, manager);
   leapp::python::bind_signing(module);
