@@ -33,10 +33,13 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
   group->add_option("--onnxruntime", load.engine.onnxruntime_library, "libonnxruntime.so, or a folder that has one");
   group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torch.so, for jit nodes");
   group->add_flag("--allow-outside", load.allow_outside, "models may lie outside the bundle's folder");
-  group->add_option("--trusted-key", load.trusted_keys, "load only what this public key (PEM) has signed")
-      ->allow_extra_args(false);
   group->add_flag_callback(
       "--no-checksums", [&load] { load.verify_checksums = false; }, "do not compare the models with their checksums");
+}
+
+void add_trust_options(CLI::App& command, runtime::LoadOptions& load) {
+  command.add_option("--trusted-key", load.trusted_keys, "load only what this public key (PEM) has signed")
+      ->allow_extra_args(false);
 }
 
 }  // namespace leapp::cli

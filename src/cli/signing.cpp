@@ -18,6 +18,8 @@
 namespace leapp::cli {
 namespace {
 
+constexpr std::size_t kWidth = 98;
+
 struct KeygenOptions {
   std::string name;
 };
@@ -57,7 +59,7 @@ Json signature_json(const bundle::Signature& signature) {
 }
 
 std::string files_text(const bundle::Signature& signature) {
-  return fmt::format("{} file{}, serial {}", signature.files, signature.files == 1 ? "" : "s", signature.serial);
+  return fmt::format("{}, serial {}", plural(signature.files, "file"), signature.serial);
 }
 
 Result<ExitCode> sign(const SignCommand& options, Context& context) {
@@ -67,9 +69,8 @@ Result<ExitCode> sign(const SignCommand& options, Context& context) {
     context.print_json(signature_json(signature));
   } else {
     const std::size_t others = signature.signatures - 1;
-    context.print(fmt::format("{}: signed {} with key {}{}\n", one_line(options.bundle), files_text(signature),
-                              signature.key,
-                              others == 0 ? "" : fmt::format(", beside {} other{}", others, others == 1 ? "" : "s")));
+    context.print(fmt::format("{}: signed {}{}\n  key {}\n", one_line(options.bundle), files_text(signature),
+                              others == 0 ? "" : fmt::format(", beside {}", plural(others, "other")), signature.key));
   }
   return ExitCode::kFine;
 }
@@ -87,12 +88,14 @@ Result<ExitCode> verify(const VerifyCommand& options, Context& context) {
     }
     context.print_json(document);
   } else if (signature.ok()) {
-    context.print(fmt::format("{}: {} {}, signed with key {}\n", one_line(options.bundle),
+    context.print(fmt::format("{}: {}, {}\n  key {}\n", one_line(options.bundle),
                               context.styled("verified", Style::kGreen), files_text(signature.value()),
                               signature.value().key));
   } else {
-    context.print(fmt::format("{}: {}: {}\n", one_line(options.bundle), context.styled("not verified", Style::kRed),
-                              one_line(signature.status().message())));
+    context.print(fmt::format("{}: {}\n", one_line(options.bundle), context.styled("not verified", Style::kRed)));
+    for (const std::string& line : wrap(one_line(signature.status().message()), kWidth)) {
+      context.print(fmt::format("  {}\n", line));
+    }
   }
   return signature.ok() ? ExitCode::kFine : ExitCode::kFindings;
 }
@@ -106,7 +109,7 @@ void add_keygen(CLI::App& app, Context& context) {
                                    .summary = "make a pair of keys, to sign bundles with and to verify them",
                                    .examples = "  leapp keygen release"},
                                   [options, &context] { return keygen(*options, context); });
-  command.add_option("name", options->name, "of the files: NAME.private.pem and NAME.public.pem, which must not exist")
+  command.add_option("name", options->name, "NAME.private.pem and NAME.public.pem are written; neither may exist")
       ->required();
 }
 

@@ -93,9 +93,16 @@ Status PipelineAccess::Fresh::status() const {
 
 namespace {
 
+// State that one backend calls X is X_in in the files of another.
+std::string_view name_of(std::string_view name, PortRole role) noexcept {
+  if (role == PortRole::kFeedback && name.ends_with("_in")) name.remove_suffix(3);
+  return name;
+}
+
 // All that makes two states the same, as one text.
 std::string identity_of(const Port& port) {
-  std::string text = fmt::format("{} {} {}", port.name, type_text(port.dtype, port.shape), port.kind.value_or(""));
+  std::string text =
+      fmt::format("{} {} {}", name_of(port.name, port.role), type_text(port.dtype, port.shape), port.kind.value_or(""));
   for (const bundle::AxisNames& names : port.element_names) {
     text += names ? fmt::format(" [{}]", join(*names, "\n")) : " -";
   }
@@ -103,7 +110,7 @@ std::string identity_of(const Port& port) {
 }
 
 bool before(const SeatedPort& a, const Port& b) noexcept {
-  const int order = a.name.compare(b.name);
+  const int order = name_of(a.name, a.role).compare(name_of(b.name, b.role));
   return order != 0 ? order < 0 : a.role < b.role;
 }
 
@@ -146,13 +153,14 @@ void Pipeline::Impl::adopt(std::shared_ptr<const Face> other) {
   seat(plan.outputs, PortRole::kOutput);
   seat(plan.states, PortRole::kFeedback);
   std::sort(seats.begin(), seats.end(), [](const SeatedPort& a, const SeatedPort& b) {
-    return std::tie(a.name, a.role) < std::tie(b.name, b.role);
+    return std::make_tuple(name_of(a.name, a.role), a.role) < std::make_tuple(name_of(b.name, b.role), b.role);
   });
 }
 
 const GuardedPlace* Pipeline::Impl::find_seat(const Port& port) const noexcept {
   const auto at = std::lower_bound(seats.begin(), seats.end(), port, &before);
-  if (at == seats.end() || at->name != port.name || at->role != port.role) return nullptr;
+  if (at == seats.end() || at->role != port.role) return nullptr;
+  if (name_of(at->name, at->role) != name_of(port.name, port.role)) return nullptr;
   return at->dtype == port.dtype && at->shape == port.shape ? &at->place : nullptr;
 }
 

@@ -93,7 +93,7 @@ Status Reloader::Impl::start() {
   std::promise<Status> started;
   std::future<Status> status = started.get_future();
   try {
-    thread = std::thread([this, &started] {
+    thread = std::thread([this, started = std::move(started)]() mutable {
       // Threads inherit what the loop's was given.
       const sched_param normal{.sched_priority = 0};
       (void)::sched_setscheduler(0, SCHED_OTHER, &normal);

@@ -141,12 +141,12 @@ def test_a_new_export_is_not_signed(tmp_path: Path, keys: tuple[Path, Path]) -> 
         x = annotate.input_tensors("policy", {"x": torch.ones(1, 2)})
         annotate.output_tensors("policy", {"y": x * gain}, export_with="onnx")
         leapp.stop()
-        leapp.compile_graph()
+        leapp.compile_graph(visualize=False)
         return tmp_path / "walk"
 
     folder = export(1.0)
     leapp.sign(folder, secret)
-    assert leapp.verify(folder, [known]).files >= 3
+    assert leapp.verify(folder, [known]).files == 2
     with pytest.raises(ValueError, match=r"not the one that was signed.*walk\.yaml|found no manifest"):
         leapp.verify(export(2.0, dry_run=True), [known])
     leapp.sign(export(2.0), secret)

@@ -31,7 +31,7 @@ namespace leapp::runtime {
 /// What the state holds after a swap.
 enum class StateOnSwap : std::uint8_t {
   kReset,       ///< what ReloaderOptions::reset says
-  kKeepIfSame,  ///< what it held, when both bundles have the same state; else what ReloaderOptions::reset says
+  kKeepIfSame,  ///< what it held, when both bundles have the same state (X and X_in are one); else as kReset
   kKeep,        ///< what it held; a bundle that has other state is refused
 };
 
