@@ -52,7 +52,7 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 	@scripts/stage "C++ tests, tsan" ctest --preset tsan
 
 bench: setup-peer build  ## figures, beside the peer's
-	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot
+	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload
 	@scripts/stage bench .venv/bin/python bench/run.py
 
 format: setup  ## clang-format and ruff

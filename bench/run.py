@@ -11,6 +11,7 @@ from pathlib import Path
 
 import deployment
 import engines
+import reload
 import robot
 import validating
 from processes import OURS, PEER, ROOT, call, cpu
@@ -72,6 +73,7 @@ def main() -> None:
     deployment.report()
     engines.report()
     robot.report()
+    reload.report()
 
 
 if __name__ == "__main__":

@@ -85,6 +85,9 @@ typedef struct leapp_load_options {
   int32_t no_fusion;               /* 1: a model for each node */
   int32_t threads;                 /* of ONNX Runtime within an operator; 0: one */
   const char* onnxruntime_library; /* file or folder; NULL: looked for */
+  const char* const* trusted_keys; /* PEM texts, or paths of files: only what one of them has signed is loaded */
+  size_t trusted_key_count;        /* 0: nobody has to have signed it */
+  uint64_t minimum_serial;         /* with trusted keys: refuse what was signed with an earlier one */
 } leapp_load_options;
 
 /* `bundle` is its YAML file or its folder; `options` may be NULL. */
@@ -206,6 +209,68 @@ LEAPP_C size_t leapp_guard_event_text(const leapp_pipeline* pipeline, size_t ind
 LEAPP_C leapp_status leapp_set_last_good(leapp_pipeline* pipeline, const char* port, const double* values,
                                          size_t count);
 LEAPP_C void leapp_forget_last_good(leapp_pipeline* pipeline);
+
+/* ---- Signed bundles ---------------------------------------------------------------------------------------------- */
+
+/* A new pair of keys in two files that must not exist; the private one is for its owner's eyes only. */
+LEAPP_C leapp_status leapp_keygen(const char* private_file, const char* public_file);
+/* Writes the bundle's manifest. A key is a PEM text, or the path of a file that has one. */
+LEAPP_C leapp_status leapp_sign(const char* bundle, const char* private_key, uint64_t serial);
+/* LEAPP_OK when one of the keys has signed the bundle as it is. */
+LEAPP_C leapp_status leapp_verify(const char* bundle, const char* const* trusted_keys, size_t count,
+                                  uint64_t minimum_serial);
+
+/* ---- Another bundle while it runs -------------------------------------------------------------------------------- */
+
+/* For one pipeline, which outlives it. All but leapp_reloader_swap and leapp_reloader_free may be called from any
+ * thread. After a swap, memory of inputs and outputs, name maps, players and guards are what they were; ports of state
+ * are the new bundle's. */
+typedef struct leapp_reloader leapp_reloader;
+
+enum { LEAPP_STATE_RESET = 0, LEAPP_STATE_KEEP_IF_SAME = 1, LEAPP_STATE_KEEP = 2 };
+
+typedef struct leapp_reloader_options {
+  uint32_t size;
+  int32_t state;                  /* LEAPP_STATE_: what state holds after a swap */
+  int32_t reset;                  /* LEAPP_RESET_: the same where it is not kept */
+  int32_t poll_ms;                /* how often `watch` is looked at; 0: 500 */
+  const leapp_load_options* load; /* how bundles are loaded, whom they have to be signed by; NULL: the defaults */
+  const char* watch;              /* a bundle that is loaded whenever it changes; NULL: none */
+  const int32_t* cpus;            /* the loading thread runs on these only */
+  size_t cpu_count;               /* 0: on those of the thread that makes it */
+} leapp_reloader_options;
+
+enum {
+  LEAPP_RELOAD_IDLE = 0,    /* nothing was requested yet */
+  LEAPP_RELOAD_LOADING = 1, /* or waiting to be */
+  LEAPP_RELOAD_READY = 2,   /* the next leapp_reloader_swap takes it */
+  LEAPP_RELOAD_SWAPPED = 3, /* it runs */
+  LEAPP_RELOAD_FAILED = 4   /* what ran before runs on */
+};
+
+/* How the newest request goes. */
+typedef struct leapp_reload_report {
+  uint32_t size;
+  int32_t state;       /* LEAPP_RELOAD_ */
+  uint64_t number;     /* of the request */
+  leapp_status status; /* why it failed; leapp_reloader_reason has the message */
+  int32_t state_kept;  /* 1: once it is swapped */
+  uint64_t serial;     /* that it was signed with */
+} leapp_reload_report;
+
+LEAPP_C leapp_status leapp_reloader_make(leapp_pipeline* pipeline, const leapp_reloader_options* options,
+                                         leapp_reloader** reloader);
+LEAPP_C void leapp_reloader_free(leapp_reloader* reloader);
+/* Loads it next; what was requested before and is not swapped in never will be. `number` may be NULL. */
+LEAPP_C leapp_status leapp_reloader_request(leapp_reloader* reloader, const char* bundle, uint64_t* number);
+enum { LEAPP_SWAP_NOTHING = 0, LEAPP_SWAPPED = 1, LEAPP_SWAP_REFUSED = 2 };
+/* Between two steps, by the thread that steps: LEAPP_SWAPPED when the next one is the new bundle's. Allocates nothing
+ * and waits for nothing. */
+LEAPP_C int32_t leapp_reloader_swap(leapp_reloader* reloader, leapp_pipeline* pipeline);
+/* Waits at most so many nanoseconds, which may be 0, until the newest request is loaded or has failed. */
+LEAPP_C leapp_status leapp_reloader_wait(const leapp_reloader* reloader, int64_t longest, leapp_reload_report* report);
+/* Why the newest request failed, into `text`, as leapp_guard_event_text does. */
+LEAPP_C size_t leapp_reloader_reason(const leapp_reloader* reloader, char* text, size_t room);
 
 /* ---- Loop -------------------------------------------------------------------------------------------------------- */
 

@@ -66,9 +66,11 @@ if TYPE_CHECKING:
     from leapp.patches import FunctionPatch
     from leapp.ports import NameMap, Port
     from leapp.recorder import Recorder
+    from leapp.reloader import Reloader
     from leapp.results import CompileResults
     from leapp.robot import ChunkPlayer, Loop
     from leapp.runtime import InferenceManager
+    from leapp.signing import Signature, keygen, sign, verify
     from leapp.traced import TracedTensor
     from leapp.version import __config_version__, __version__
 
@@ -99,6 +101,8 @@ __all__ = [
     "OutputKindEnum",
     "Port",
     "Recorder",
+    "Reloader",
+    "Signature",
     "TemporalAxis",
     "TensorSemantics",
     "TracedTensor",
@@ -122,10 +126,13 @@ __all__ = [
     "joint_position",
     "joint_velocity",
     "kd",
+    "keygen",
     "kp",
+    "sign",
     "start",
     "stop",
     "vector3d",
+    "verify",
 ]
 
 # Where the names are that need torch to be of use.
@@ -148,8 +155,13 @@ _ALONE = {
     "Recorder": "leapp.recorder",
     "NameMap": "leapp.ports",
     "Port": "leapp.ports",
+    "Reloader": "leapp.reloader",
+    "Signature": "leapp.signing",
     "__config_version__": "leapp.version",
     "__version__": "leapp.version",
+    "keygen": "leapp.signing",
+    "sign": "leapp.signing",
+    "verify": "leapp.signing",
 }
 _MODULES_ALONE = ("inference_manager", "utils")
 

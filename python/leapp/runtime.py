@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from os import PathLike
@@ -29,6 +29,7 @@ from leapp.errors import LeappValueError
 from leapp.node import Node
 from leapp.ports import Port
 from leapp.robot import GuardEvent
+from leapp.signing import Key, Signature, key_texts
 from leapp.values import Values
 
 __all__ = ["EngineReport", "InferenceManager", "Node"]
@@ -66,6 +67,8 @@ class InferenceManager:
         missing: Literal["keep", "error"] = "keep",
         allow_outside: bool = False,
         verify_checksums: bool = True,
+        trusted_keys: Sequence[Key] = (),
+        minimum_serial: int = 0,
         fuse: bool = True,
         engine: Literal["auto", "native", "onnxruntime"] = "auto",
         threads: int = 1,
@@ -87,6 +90,9 @@ class InferenceManager:
             Models may lie outside of the bundle's folder. Those whose SHA-256 the YAML has may in any case.
         verify_checksums:
             Refuse a model that is not the one that was exported.
+        trusted_keys, minimum_serial:
+            Public keys, as PEM text or as paths of files: only a bundle is loaded that one of them has signed
+            (``leapp.sign``), with that serial or a later one, and of it only what was signed.
         fuse:
             Make one model of a pipeline that is all ONNX, which is faster. The last digits may differ.
         engine:
@@ -116,6 +122,8 @@ class InferenceManager:
         options: dict[str, Any] = {
             "allow_outside": allow_outside,
             "verify_checksums": verify_checksums,
+            "trusted_keys": key_texts(trusted_keys),
+            "minimum_serial": minimum_serial,
             "fuse": fuse,
             "engine": engine,
             "threads": threads,
@@ -131,21 +139,37 @@ class InferenceManager:
         self._path = os.fspath(model_path)
         self._manager = Manager(model_path, "", _warn_of_missing if missing == "keep" else None, **options)
         self._values = Values(self._manager)
+        self._options = options
         for note in self._manager.notes:
             logging.getLogger("leapp").info(note)
+        self._look_at_nodes()
+
+    def _look_at_nodes(self) -> None:
+        path, options = self._path, self._options
 
         def alone(node: str) -> Manager:
-            return Manager(model_path, node, None, **options)
+            return Manager(path, node, None, **options)
 
-        folder = os.path.abspath(self._path if os.path.isdir(self._path) else os.path.dirname(self._path))
+        folder = os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
         self._nodes = {
-            name: Node(name, backend, os.path.join(folder, path), inputs, outputs, self._manager, alone)
-            for name, backend, path, inputs, outputs in self._manager.nodes
+            name: Node(name, backend, os.path.join(folder, file), inputs, outputs, self._manager, alone)
+            for name, backend, file, inputs, outputs in self._manager.nodes
         }
+
+    def _swapped(self) -> None:
+        """Another bundle runs now."""
+        self._path = self._manager.file
+        self._look_at_nodes()
+
+    @property
+    def signature(self) -> Signature | None:
+        """Who has signed the bundle; None when it was loaded without ``trusted_keys``."""
+        found = self._manager.signature
+        return Signature(*found) if found else None
 
     @property
     def model_path(self) -> str:
-        """The path that the manager was given."""
+        """The path that the manager was given; after a swap, the YAML file of the bundle that runs."""
         return self._path
 
     @property

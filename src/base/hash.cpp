@@ -77,6 +77,15 @@ Result<std::string> md5_of(std::span<const std::byte> bytes) { return digest(EVP
 
 Result<std::string> sha256_of(std::span<const std::byte> bytes) { return digest(EVP_sha256(), "sha256", bytes); }
 
+struct Sha256::State {
+  Digest digest{EVP_sha256()};
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+Sha256::~Sha256() = default;
+void Sha256::update(std::span<const std::byte> bytes) { state_->digest.update(bytes); }
+Result<std::string> Sha256::finish() { return state_->digest.finish("sha256"); }
+
 Result<Digests> digest_bytes(std::span<const std::byte> bytes) {
   LEAPP_ASSIGN_OR_RETURN(std::string md5, md5_of(bytes));
   LEAPP_ASSIGN_OR_RETURN(std::string sha256, sha256_of(bytes));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -26,6 +27,23 @@ Result<Digests> digest_bytes(std::span<const std::byte> bytes);
 /// One of them, for who needs no other: MD5 takes more than twice as long as SHA-256.
 Result<std::string> md5_of(std::span<const std::byte> bytes);
 Result<std::string> sha256_of(std::span<const std::byte> bytes);
+
+/// SHA-256 of what comes in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+
+  void update(std::span<const std::byte> bytes);
+  /// Once, at the end.
+  Result<std::string> finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Reads the file once, in pieces. Fails with kIo when it cannot be read.
 Result<std::string> sha256_of_file(const std::filesystem::path& path);

@@ -144,6 +144,7 @@ Result<ModelFile> read_model(const fs::path& folder, const Model& model, const F
   }
   file.path = std::move(path).value();
   LEAPP_ASSIGN_OR_RETURN(file.bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
+  if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(file.path, file.bytes));
   if (!options.verify_checksums && !pinned) return file;
   if (parameters.sha256sum) {
     LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of(file.bytes));

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -23,6 +25,34 @@ FileDescriptor::~FileDescriptor() {
 Status file_error(std::string_view action, const fs::path& path, int error_number) {
   return io_error(
       fmt::format("cannot {} {}: {}", action, quote(path.string()), std::generic_category().message(error_number)));
+}
+
+Status write_all(int file, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::write(file, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+    if (size < 0 && errno != EINTR) return file_error("write", path, errno);
+    if (size > 0) bytes = bytes.subspan(static_cast<std::size_t>(size));
+  }
+  return {};
+}
+
+Status create_file(const fs::path& path, std::string_view text, unsigned mode) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (!file.is_open()) return file_error("write", path, errno);
+  Status status = write_all(file.number(), std::as_bytes(std::span(text)), path);
+  if (status.ok() && ::fsync(file.number()) != 0 && errno != EINVAL) status = file_error("write", path, errno);
+  if (!status.ok()) ::unlink(path.c_str());
+  return status;
+}
+
+Status replace_file(const fs::path& path, const fs::path& beside, std::string_view text) {
+  LEAPP_RETURN_IF_ERROR(create_file(beside, text, 0666));
+  if (::rename(beside.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(beside.c_str());
+    return file_error("replace", path, reason);
+  }
+  return sync_to_disk(path.parent_path());
 }
 
 Status sync_to_disk(const fs::path& path) {

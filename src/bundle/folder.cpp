@@ -57,15 +57,6 @@ Result<fs::path> checked_name(std::string_view name) {
   return normal;
 }
 
-Status write_all(int file, std::span<const std::byte> bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t size = ::write(file, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
-    if (size < 0 && errno != EINTR) return file_error("write", path, errno);
-    if (size > 0) bytes = bytes.subspan(static_cast<std::size_t>(size));
-  }
-  return {};
-}
-
 }  // namespace
 
 StagedFolder::StagedFolder(fs::path target, fs::path staged, FileDescriptor lock)

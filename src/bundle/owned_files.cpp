@@ -43,7 +43,7 @@ void insert_models(std::set<std::string>& names, const fs::path& yaml) {
 
 std::vector<std::string> files_of_bundle(const fs::path& folder, std::string_view name) {
   std::set<std::string> names;
-  for (const char* suffix : {".yaml", ".png", ".html", "_initial_values.safetensors", "_report.json"}) {
+  for (const char* suffix : {".yaml", ".png", ".html", "_initial_values.safetensors", "_report.json", ".manifest"}) {
     names.insert(std::string(name) + suffix);
   }
   try {

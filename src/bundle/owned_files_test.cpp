@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 using OwnedFilesTest = FolderTest;
 
-const std::vector<std::string> kFixed{"b.html", "b.png", "b.yaml", "b_initial_values.safetensors", "b_report.json"};
+const std::vector<std::string> kFixed{"b.html",       "b.manifest", "b.png", "b.yaml", "b_initial_values.safetensors",
+                                      "b_report.json"};
 
 std::vector<std::string> with(std::vector<std::string> more) {
   more.insert(more.end(), kFixed.begin(), kFixed.end());

@@ -148,8 +148,9 @@ Result<BundleSpec> parse_bundle(std::string_view text) {
   return spec;
 }
 
-Result<BundleSpec> read_bundle(const std::filesystem::path& file) {
+Result<BundleSpec> read_bundle(const std::filesystem::path& file, const FileOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(file, kLargestYaml));
+  if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(file, bytes));
   auto spec = parse_bundle({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!spec.ok()) return Status(spec.status().code(), fmt::format("{}: {}", file.string(), spec.status().message()));
   return spec;

@@ -292,6 +292,7 @@ void add_bench(CLI::App& app, Context& context) {
   command.add_option("--priority", options->thread.priority, "with this real-time priority (SCHED_FIFO)")
       ->check(CLI::Range(1, 99));
   add_load_options(command, options->load);
+  add_trust_options(command, options->load);
 }
 
 }  // namespace leapp::cli

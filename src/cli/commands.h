@@ -29,7 +29,10 @@ void add_codegen(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_fuse(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
+void add_keygen(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_sign(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
 void add_view(CLI::App& app, Context& context);
 
 }  // namespace leapp::cli

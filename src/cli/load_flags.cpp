@@ -46,4 +46,9 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
       "--no-checksums", [&load] { load.verify_checksums = false; }, "do not compare the models with their checksums");
 }
 
+void add_trust_options(CLI::App& command, runtime::LoadOptions& load) {
+  command.add_option("--trusted-key", load.trusted_keys, "load only what this public key (PEM) has signed")
+      ->allow_extra_args(false);
+}
+
 }  // namespace leapp::cli

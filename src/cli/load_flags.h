@@ -14,4 +14,7 @@ void add_engine_option(CLI::App& to, engine::Prefer& prefer);
 /// What the subcommands that run a bundle have in common. The options write into `load`, which must outlive `command`.
 void add_load_options(CLI::App& command, runtime::LoadOptions& load);
 
+/// --trusted-key, for those that read nothing of a bundle but by loading it.
+void add_trust_options(CLI::App& command, runtime::LoadOptions& load);
+
 }  // namespace leapp::cli

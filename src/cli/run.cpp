@@ -288,6 +288,7 @@ void add_run(CLI::App& app, Context& context) {
   command.add_option("--atol", options->atol, "for --replay: absolute tolerance (0.00001; recording: 0)")
       ->check(CLI::NonNegativeNumber);
   add_load_options(command, options->load);
+  add_trust_options(command, options->load);
 }
 
 }  // namespace leapp::cli

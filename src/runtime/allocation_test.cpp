@@ -25,9 +25,11 @@
 #include "leapp/runtime/name_map.h"
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/recorder.h"
+#include "leapp/runtime/reloader.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_testing.h"
 #include "runtime/robot_testing.h"
+#include "runtime/swap_testing.h"
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -213,6 +215,44 @@ TEST(NativeSteps, APipelineAllocatesNothingAnywhere) {
   }
   whose = Whose::kNobody;
   EXPECT_FALSE(failed);
+  EXPECT_EQ(ours.load(), 0);
+}
+
+// With guards to carry over and state to copy, on the thread that steps.
+TEST(NativeSteps, SwappingBundlesAllocatesNothing) {
+  const SwapBundle one("allocations_one");
+  const SwapBundle two("allocations_two", {.gain = 2, .reverse = true});
+  for (const StateOnSwap rule : {StateOnSwap::kKeep, StateOnSwap::kReset}) {
+    Pipeline pipeline = load_native(one.path());
+    ASSERT_TRUE(pipeline.set_guards({{.port = "policy/q"}, {.port = "policy/action"}, {.port = "policy/n"}}).ok());
+    Reloader reloader = make_reloader(pipeline, {.state = rule});
+    ours = 0;
+    bool failed = false;
+    for (int swap = 0; swap < 100; ++swap) {
+      reloader.request(swap % 2 == 0 ? two.path() : one.path());
+      failed = reloader.wait(std::chrono::seconds(60)).state != ReloadState::kReady || failed;
+      whose = Whose::kOurs;
+      failed = reloader.swap_if_ready(pipeline) != SwapResult::kSwapped || failed;
+      for (int step = 0; step < 20; ++step) {
+        failed = reloader.swap_if_ready(pipeline) != SwapResult::kNothing || failed;
+        failed = pipeline.step() != StepResult::kOk || failed;
+      }
+      whose = Whose::kNobody;
+    }
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(ours.load(), 0);
+  }
+  // Nor does a swap that is refused, because a guard would have nothing to look at.
+  Pipeline pipeline = load_native(one.path());
+  ASSERT_TRUE(pipeline.set_guards({{.port = "policy/n"}}).ok());
+  const SwapBundle other("allocations_other", {.state = "m"});
+  Reloader reloader = make_reloader(pipeline);
+  reloader.request(other.path());
+  ASSERT_EQ(reloader.wait(std::chrono::seconds(60)).state, ReloadState::kReady);
+  whose = Whose::kOurs;
+  const SwapResult refused = reloader.swap_if_ready(pipeline);
+  whose = Whose::kNobody;
+  EXPECT_EQ(refused, SwapResult::kRefused);
   EXPECT_EQ(ours.load(), 0);
 }
 

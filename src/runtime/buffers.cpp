@@ -40,44 +40,27 @@ std::uint64_t one_of(DType dtype) {
 Result<Buffers> Buffers::allocate(const std::vector<BufferPlan>& plans) {
   Buffers buffers;
   std::vector<std::size_t> offsets;
+  std::size_t total = 0;
   for (const BufferPlan& plan : plans) {
     const auto size = engine::buffer_size(plan.dtype, plan.shape);
     const std::size_t wanted = size ? padded(*size) * (plan.doubled ? 2 : 1) : kLargest;
-    if (!size || *size > kLargest || wanted > kLargest - buffers.total_) {
+    if (!size || *size > kLargest || wanted > kLargest - total) {
       return invalid_argument(fmt::format("the pipeline's ports need more than {} bytes", kLargest));
     }
-    offsets.push_back(buffers.total_);
+    offsets.push_back(total);
     buffers.sizes_.push_back(*size);
-    buffers.total_ += wanted;
+    total += wanted;
   }
   // Straight from the system: zero, and no page is used before it is touched.
-  if (buffers.total_ == 0) buffers.total_ = kAlignment;
-  void* memory = ::mmap(nullptr, buffers.total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return internal_error(fmt::format("no memory for {} bytes of ports", buffers.total_));
-  buffers.memory_ = memory;
+  if (total == 0) total = kAlignment;
+  void* memory = ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return internal_error(fmt::format("no memory for {} bytes of ports", total));
+  buffers.memory_ = std::shared_ptr<void>(memory, [total](void* mapped) { ::munmap(mapped, total); });
   for (std::size_t i = 0; i < plans.size(); ++i) {
     std::byte* first = static_cast<std::byte*>(memory) + offsets[i];
     buffers.halves_.push_back({first, plans[i].doubled ? first + padded(buffers.sizes_[i]) : first});
   }
   return buffers;
-}
-
-Buffers::Buffers(Buffers&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)),
-      total_(other.total_),
-      halves_(std::move(other.halves_)),
-      sizes_(std::move(other.sizes_)) {}
-
-Buffers& Buffers::operator=(Buffers&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(total_, other.total_);
-  std::swap(halves_, other.halves_);
-  std::swap(sizes_, other.sizes_);
-  return *this;
-}
-
-Buffers::~Buffers() {
-  if (memory_ != nullptr) ::munmap(memory_, total_);
 }
 
 void Buffers::fill(std::size_t buffer, DType dtype, bool one) const {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "leapp/base/status.h"
@@ -20,15 +21,18 @@ class Buffers {
 
   static Result<Buffers> allocate(const std::vector<BufferPlan>& plans);
 
-  Buffers(Buffers&& other) noexcept;
-  Buffers& operator=(Buffers&& other) noexcept;
-  ~Buffers();
-
   /// Where a port finds its value in a step of that parity (0 or 1).
   [[nodiscard]] std::byte* at(Place place, unsigned parity) const noexcept {
     return halves_[place.buffer][place.next ? 1U - parity : parity];
   }
   [[nodiscard]] std::size_t size(std::size_t buffer) const noexcept { return sizes_[buffer]; }
+
+  /// Keeps all of it in place for as long as it is held.
+  [[nodiscard]] const std::shared_ptr<void>& memory() const { return memory_; }
+
+  /// From now on the buffer is found at `to`, memory of someone else's. What was bound to the old place stays bound.
+  /// REQUIRES: it is not doubled.
+  void redirect(std::size_t buffer, std::byte* to) { halves_[buffer] = {to, to}; }
 
   /// Every element of the buffer, of both when it is doubled, becomes one or zero.
   void fill(std::size_t buffer, DType dtype, bool one) const;
@@ -36,8 +40,7 @@ class Buffers {
  private:
   Buffers() = default;
 
-  void* memory_ = nullptr;
-  std::size_t total_ = 0;
+  std::shared_ptr<void> memory_;
   std::vector<std::array<std::byte*, 2>> halves_;  ///< the same twice when it is not doubled
   std::vector<std::size_t> sizes_;
 };

@@ -64,6 +64,8 @@ class GuardSet {
   void commit(unsigned parity) noexcept;
 
   [[nodiscard]] const GuardRules& rules() const { return rules_; }
+  /// For whoever moves them to another bundle: only places may be changed.
+  [[nodiscard]] std::vector<GuardedPort>& ports() noexcept { return ports_; }
   [[nodiscard]] std::span<const GuardEvent> events() const noexcept;
   [[nodiscard]] std::size_t event_count() const noexcept { return count_; }
   [[nodiscard]] bool refused() const noexcept { return refused_; }

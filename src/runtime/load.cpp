@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "bundle/verified_files.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
 #include "runtime/fuse.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
+#include "runtime/private_copies.h"
 
 namespace leapp::runtime {
 namespace {
@@ -26,14 +28,6 @@ std::vector<std::string> names_of(const std::vector<EndPlan>& ends) {
   std::vector<std::string> names;
   for (const EndPlan& end : ends) names.push_back(end.name);
   return names;
-}
-
-// A folder stands for the YAML file of its name.
-fs::path yaml_of(const fs::path& bundle) {
-  std::error_code error;
-  if (!fs::is_directory(bundle, error)) return bundle;
-  const fs::path folder = fs::canonical(bundle, error);
-  return folder / (folder.filename().string() + ".yaml");
 }
 
 bundle::NodePorts ports_of(const bundle::Model& model, const std::vector<bundle::Port>& ports) {
@@ -95,9 +89,28 @@ class PipelineAccess::Loader {
             .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
         open_(std::move(open)) {}
 
+  /// From here on only what was signed is read.
+  Status trust(const LoadOptions& options) {
+    if (options.trusted_keys.empty()) {
+      if (options.minimum_serial == 0) return {};
+      return invalid_argument(
+          fmt::format("minimum_serial: expected trusted_keys with it, found none, and {}", options.minimum_serial));
+    }
+    LEAPP_ASSIGN_OR_RETURN(auto files,
+                           bundle::VerifiedFiles::open(yaml_, {options.trusted_keys, options.minimum_serial}));
+    verified_ = std::make_shared<bundle::VerifiedFiles>(std::move(files));
+    options_.inspect = [files = verified_, yaml = yaml_](const fs::path& file, std::span<const std::byte> bytes) {
+      return files->check(file == yaml ? files->folder() / yaml.filename() : file, bytes);
+    };
+    return {};
+  }
+
+  /// What was signed and is read by nobody.
+  Status check_rest() { return verified_ ? verified_->check_rest() : Status(); }
+
   /// `node`: only that one, if it is not empty.
   Status read(const std::string& node = {}) {
-    LEAPP_ASSIGN_OR_RETURN(spec_, bundle::read_bundle(yaml_));
+    LEAPP_ASSIGN_OR_RETURN(spec_, bundle::read_bundle(yaml_, options_));
     if (!node.empty()) LEAPP_RETURN_IF_ERROR(at(keep_only(node, spec_)));
     auto wiring = bundle::check_wiring(spec_);
     if (!wiring.ok()) return at(wiring.status());
@@ -131,7 +144,9 @@ class PipelineAccess::Loader {
   Result<const bundle::ModelFile*> file(std::size_t node);
   void compare_md5(const bundle::Model& model, const std::shared_ptr<const bundle::ModelFile>& file);
   Status wait_for_md5();
-  Result<bool> check_external_data(const bundle::Model& model, const bundle::ModelFile& file) const;
+  Result<std::vector<fs::path>> find_external_data(const bundle::Model& model, const bundle::ModelFile& file) const;
+  Result<engine::ModelSource> source_of(const bundle::Model& model, const bundle::ModelFile& file,
+                                        std::optional<PrivateCopies>& copies) const;
   Result<std::unique_ptr<engine::Model>> load_model(std::size_t node, Impl& impl);
   Result<engine::Engine*> engine(const std::string& backend, Impl& impl) const;
 
@@ -139,6 +154,7 @@ class PipelineAccess::Loader {
   bool fuse_;
   bool all_outputs_;
   bundle::FileOptions options_;
+  std::shared_ptr<bundle::VerifiedFiles> verified_;  ///< null: nobody asked for a signature
   EngineOpener open_;
   bundle::BundleSpec spec_;
   bundle::Wiring wiring_;
@@ -175,10 +191,11 @@ Status PipelineAccess::Loader::wait_for_md5() {
   return found;
 }
 
-// Weights beside an ONNX model are read by the engine itself: look first where it would look. True: there are some.
-Result<bool> PipelineAccess::Loader::check_external_data(const bundle::Model& model,
-                                                         const bundle::ModelFile& file) const {
-  if (model.parameters.backend != "onnx") return false;
+// Weights beside an ONNX model are read by the engine itself: look first where it would look.
+Result<std::vector<fs::path>> PipelineAccess::Loader::find_external_data(const bundle::Model& model,
+                                                                         const bundle::ModelFile& file) const {
+  std::vector<fs::path> paths;
+  if (model.parameters.backend != "onnx") return paths;
   const std::string place = fmt::format("models.{} ({}): ", model.name, file.path.filename().string());
   auto names = onnx::external_data_files(file.bytes);
   if (!names.ok()) return Status(names.status().code(), place + names.status().message());
@@ -188,8 +205,27 @@ Result<bool> PipelineAccess::Loader::check_external_data(const bundle::Model& mo
     if (options_.verify_checksums) {
       LEAPP_RETURN_IF_ERROR(bundle::check_external_data(model, name, path.value()));
     }
+    paths.push_back(path.value());
   }
-  return !names.value().empty();
+  return paths;
+}
+
+// The bytes of the model, or where there are weights beside it its file: of a signed bundle a copy, for between
+// checking a file and an engine that opens it somebody could change it.
+Result<engine::ModelSource> PipelineAccess::Loader::source_of(const bundle::Model& model, const bundle::ModelFile& file,
+                                                              std::optional<PrivateCopies>& copies) const {
+  engine::ModelSource source{.name = fmt::format("models.{} ({})", model.name, file.path.filename().string()),
+                             .path = file.path,
+                             .bytes = file.bytes,
+                             .inputs = infos_of(model.inputs)};
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<fs::path> external, find_external_data(model, file));
+  if (external.empty()) return source;
+  source.bytes = {};
+  if (!verified_) return source;
+  copies.emplace(*verified_);
+  LEAPP_ASSIGN_OR_RETURN(source.path, copies->add(file.path, file.bytes));
+  for (const fs::path& path : external) LEAPP_RETURN_IF_ERROR(copies->add(path));
+  return source;
 }
 
 Result<engine::Engine*> PipelineAccess::Loader::engine(const std::string& backend, Impl& impl) const {
@@ -203,15 +239,13 @@ Result<engine::Engine*> PipelineAccess::Loader::engine(const std::string& backen
 Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::size_t node, Impl& impl) {
   const bundle::Model& model = spec_.models[node];
   LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile* read, file(node));
-  LEAPP_ASSIGN_OR_RETURN(const bool external, check_external_data(model, *read));
+  std::optional<PrivateCopies> copies;
+  LEAPP_ASSIGN_OR_RETURN(const engine::ModelSource source, source_of(model, *read, copies));
   auto opened = engine(*model.parameters.backend, impl);
   if (!opened.ok()) {
     return Status(opened.status().code(), fmt::format("node {}: {}", model.name, opened.status().message()));
   }
-  auto loaded = opened.value()->load({.name = fmt::format("models.{} ({})", model.name, read->path.filename().string()),
-                                      .path = read->path,
-                                      .bytes = external ? std::span<const std::byte>() : read->bytes,
-                                      .inputs = infos_of(model.inputs)});
+  auto loaded = opened.value()->load(source);
   if (loaded.ok() && loaded.value()->report().engine.empty()) {
     loaded.value()->set_report({model.name, opened.value()->description(), false, "", {}});
   }
@@ -231,13 +265,15 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
         fmt::format("{}: pipeline.initial_values: there is none, so {} from zeros", yaml_.string(),
                     join(names_of(plan.states), ", ") + (plan.states.size() > 1 ? " start" : " starts")));
   }
-  impl->input_names = names_of(plan.inputs);
-  impl->output_names = names_of(plan.outputs);
   impl->state_names = names_of(plan.states);
+  impl->face = Face::make(plan, impl->buffers);
   impl->spec = spec_;
   impl->yaml = yaml_;
+  impl->yaml = yaml_;
+  if (verified_) impl->signature = verified_->signature();
   impl->models = runs.models;
   impl->plan = std::move(plan);
+  impl->identify_states();
   return impl;
 }
 
@@ -305,9 +341,11 @@ Result<Pipeline> PipelineAccess::load(const fs::path& bundle, const LoadOptions&
 
 Result<Pipeline> PipelineAccess::load_node(const fs::path& bundle, const std::string& node, const LoadOptions& options,
                                            EngineOpener open) {
-  const auto loader = std::make_shared<Loader>(yaml_of(bundle), options, std::move(open));
+  const auto loader = std::make_shared<Loader>(bundle::yaml_of(bundle), options, std::move(open));
+  LEAPP_RETURN_IF_ERROR(loader->trust(options));
   LEAPP_RETURN_IF_ERROR(loader->read(node));
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Pipeline::Impl> impl, Loader::load(loader));
+  LEAPP_RETURN_IF_ERROR(loader->check_rest());
   Pipeline pipeline(std::move(impl));
   if (options.prepare) LEAPP_RETURN_IF_ERROR(loader->at(pipeline.prepare()));
   return pipeline;

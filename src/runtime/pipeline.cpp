@@ -139,6 +139,7 @@ StepResult Pipeline::step() noexcept {
     return StepResult::kRefused;
   }
   if (tap != nullptr) tap->read_state(parity);
+  for (const Impl::Gather& gather : self.gathers) std::memcpy(gather.to, gather.from, gather.size);
   for (std::size_t i = 0; i < self.nodes.size(); ++i) {
     Impl::Node& node = self.nodes[i];
     if (!node.model->run(node.binding[parity])) [[unlikely]] {
@@ -177,24 +178,26 @@ void Pipeline::reset(ResetMode mode) {
   }
 }
 
-const std::vector<std::string>& Pipeline::inputs() const { return impl_->input_names; }
-const std::vector<std::string>& Pipeline::outputs() const { return impl_->output_names; }
+const std::vector<std::string>& Pipeline::inputs() const { return impl_->face->input_names; }
+const std::vector<std::string>& Pipeline::outputs() const { return impl_->face->output_names; }
 const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_->state_names; }
 const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
+const std::filesystem::path& Pipeline::file() const { return impl_->yaml; }
+const std::optional<bundle::Signature>& Pipeline::signature() const { return impl_->signature; }
 const Status& Pipeline::fusion() const { return impl_->fusion; }
 const std::vector<std::string>& Pipeline::notes() const { return impl_->notes; }
 const std::vector<engine::Report>& Pipeline::engine() const { return impl_->engine_reports; }
 
 Result<TensorView> Pipeline::input(std::string_view name) {
-  const EndPlan* end = find_end(impl_->plan.inputs, name);
-  return end == nullptr ? unknown("input", name, impl_->input_names) : impl_->view(end->place);
+  const Face::End* end = impl_->face->find_input(name);
+  return end == nullptr ? unknown("input", name, inputs()) : end->view();
 }
 
 Status Pipeline::set_input_value(std::string_view name, const TensorView& value) {
   const EndPlan* end = find_end(impl_->plan.inputs, name);
   if (end == nullptr) end = find_end(impl_->plan.states, name);
   if (end == nullptr) {
-    std::vector<std::string> known = impl_->input_names;
+    std::vector<std::string> known = inputs();
     known.insert(known.end(), impl_->state_names.begin(), impl_->state_names.end());
     return unknown("input", name, known).status();
   }
@@ -210,9 +213,8 @@ Status Pipeline::set_input_value(std::string_view name, const TensorView& value)
 }
 
 Result<TensorView> Pipeline::output(std::string_view name) const {
-  const auto& ends = impl_->plan.outputs;
-  const auto end = std::find_if(ends.begin(), ends.end(), [&](const EndPlan& one) { return one.name == name; });
-  return end == ends.end() ? unknown("output", name, impl_->output_names) : impl_->view(end->place);
+  const Face::End* end = Face::find(impl_->face->outputs, name);
+  return end == nullptr ? unknown("output", name, outputs()) : end->view();
 }
 
 Result<TensorView> Pipeline::feedback_input(std::string_view name) {

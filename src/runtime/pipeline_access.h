@@ -33,6 +33,9 @@ struct PipelineAccess {
   LEAPP_API static Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend,
                                                                        const engine::Options& options);
 
+  struct Seat;
+  class Fresh;
+
  private:
   class Loader;
 };

@@ -15,15 +15,32 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "leapp/bundle/signing.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/buffers.h"
+#include "runtime/face.h"
 #include "runtime/guard_set.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
 #include "runtime/step_tap.h"
 
 namespace leapp::runtime {
+
+/// A port by which a guard finds its place in a bundle that is swapped in.
+struct SeatedPort {
+  std::string name;
+  PortRole role = PortRole::kInput;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  GuardedPlace place;
+};
+
+/// State, with all in one text that makes it the same as another bundle's.
+struct StateIdentity {
+  std::string identity;
+  Place place;
+};
 
 struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   /// One node that is run: its model and the binding for either parity.
@@ -39,6 +56,13 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
     std::size_t size = 0;
   };
 
+  /// A copy at the beginning of a step, of an input that lives elsewhere than where the models read it.
+  struct Gather {
+    const std::byte* from = nullptr;
+    std::byte* to = nullptr;
+    std::size_t size = 0;
+  };
+
   explicit Impl(Buffers memory) : buffers(std::move(memory)) {}
 
   Status prepare();
@@ -50,6 +74,17 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   /// Where a port's value is before and after the end of a step. REQUIRES: `port` is one of the pipeline's.
   [[nodiscard]] GuardedPlace place_of(const Port& port) const;
 
+  // For being swapped in (fresh.cpp).
+  void identify_states();
+  /// Works on these ports from now on. REQUIRES: it is prepared, and they agree with its own.
+  void adopt(std::shared_ptr<const Face> other);
+  /// Null when there is none of that name, role and type.
+  [[nodiscard]] const GuardedPlace* find_seat(const Port& port) const noexcept;
+  [[nodiscard]] bool has_state_of(const Impl& other) const noexcept;
+  /// REQUIRES: has_state_of(other).
+  void copy_state_of(const Impl& other) noexcept;
+
+  std::filesystem::path yaml;  ///< what was loaded
   bundle::BundleSpec spec;
   std::vector<bundle::Model>
       models;  ///< what Plan::nodes refers to: those of the bundle, or the one they were fused to
@@ -59,13 +94,16 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::function<Result<std::unique_ptr<Impl>>()> separate;
   InitialValues initial_values;
   std::vector<std::string> notes;
-  std::vector<std::string> input_names;
-  std::vector<std::string> output_names;
   std::vector<std::string> state_names;
+  std::optional<bundle::Signature> signature;
+  std::shared_ptr<const Face> face;   ///< inputs and outputs as the caller has them
+  std::vector<StateIdentity> states;  ///< sorted
+  std::vector<SeatedPort> seats;      ///< sorted; of a bundle that is swapped in
   // Models are gone before the memory they are bound to and the engines they came from.
   Buffers buffers;
   std::map<std::string, std::unique_ptr<engine::Engine>> engines;
   std::vector<Node> nodes;
+  std::vector<Gather> gathers;
   std::vector<Copy> copies;
   std::vector<engine::Report> engine_reports;
   unsigned parity = 0;
@@ -74,7 +112,6 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::unique_ptr<GuardSet> guards;   ///< null: none
   std::uint64_t guards_set = 0;       ///< how often
   std::uint64_t last_good_set = 0;    ///< how often, from outside
-  std::filesystem::path yaml;         ///< what was loaded
   StepTapHandle recorded;             ///< by whom, if by anybody
 };
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "leapp/base/tensor_view.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/reader.h"
+#include "leapp/bundle/signing.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/engine/options.h"
 #include "leapp/runtime/chunks.h"
@@ -28,6 +30,7 @@
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/port.h"
 #include "leapp/runtime/recorder.h"
+#include "leapp/runtime/reloader.h"
 
 namespace leapp {
 namespace {
@@ -54,7 +57,24 @@ TEST(PublicApi, Bundle) {
   EXPECT_FALSE(bundle::join_problems(bundle::find_model_problems(spec)).ok());
 }
 
+TEST(PublicApi, Signing) {
+  const auto pair = bundle::make_key_pair();
+  ASSERT_TRUE(pair.ok());
+  EXPECT_FALSE(bundle::write_key_pair("/nowhere/private.pem", "/nowhere/public.pem").ok());
+  EXPECT_FALSE(bundle::sign_bundle("/nowhere", pair.value().private_pem).ok());
+  EXPECT_FALSE(bundle::verify_bundle("/nowhere", std::array{pair.value().public_pem}).ok());
+}
+
 // Never called: that it links is the test.
+void use(runtime::Reloader reloader, runtime::Pipeline& pipeline) {
+  (void)reloader.request("/nowhere");
+  (void)reloader.swap_if_ready(pipeline);
+  (void)reloader.report();
+  (void)reloader.wait(std::chrono::seconds(1));
+  (void)reloader.swaps();
+}
+
+// Nor is this.
 void use(runtime::Pipeline& pipeline) {
   (void)pipeline.prepare();
   (void)pipeline.step();
@@ -66,6 +86,9 @@ void use(runtime::Pipeline& pipeline) {
   (void)pipeline.feedback_input(pipeline.feedback_inputs().front());
   (void)pipeline.set_input_value("a/x", {});
   (void)pipeline.spec();
+  (void)pipeline.file();
+  (void)pipeline.signature();
+  use(runtime::Reloader::make(pipeline).value(), pipeline);
   (void)pipeline.set_guards(pipeline.guards());
   (void)pipeline.guard_text(pipeline.guard_events()[pipeline.guard_event_count()]);
   (void)pipeline.set_last_good("a/x", {});

@@ -150,7 +150,11 @@ struct Recorder::Impl {
   void stop_for(const Status& why);
   void publish() noexcept;
   Status close();
-  [[nodiscard]] Status status() const { return failed.load(std::memory_order_acquire) ? error : Status(); }
+  [[nodiscard]] Status status() const {
+    if (failed.load(std::memory_order_acquire)) return error;
+    if (!tap->swapped.load(std::memory_order_relaxed)) return {};
+    return failed_precondition("another bundle was swapped in, and a recording is of one: make a new recorder");
+  }
 
   fs::path path;
   std::vector<int> cpus;

@@ -53,6 +53,7 @@ Result<InitialValues> read_initial_values(const std::filesystem::path& folder, c
   auto path = bundle::locate_file(folder, name, options);
   if (!path.ok()) return Status(path.status().code(), "pipeline.initial_values: " + path.status().message());
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> file, bundle::read_file(path.value(), kLargestFile));
+  if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(path.value(), file));
   auto tensors = bundle::parse_safetensors(file);
   if (!tensors.ok()) return at_file(name, tensors.status());
   for (const bundle::StoredTensor& tensor : tensors.value()) {

@@ -89,7 +89,8 @@ class StepTap {
   std::atomic<bool> stopped{false};  ///< nothing more is written
   std::atomic<std::uint64_t> steps{0};
   std::atomic<std::uint64_t> dropped{0};
-  bool detached = false;  ///< the pipeline is gone
+  bool detached = false;             ///< the pipeline is gone, or runs another bundle
+  std::atomic<bool> swapped{false};  ///< detached because of the latter
 
  private:
   [[nodiscard]] SlotHead& head() noexcept { return *reinterpret_cast<SlotHead*>(slot_); }
@@ -109,6 +110,14 @@ struct StepTapHandle {
   }
   StepTapHandle(const StepTapHandle&) = delete;
   StepTapHandle& operator=(const StepTapHandle&) = delete;
+
+  /// Another bundle is swapped in: a recording is of one, and ends here.
+  void end_for_swap() noexcept {
+    if (tap == nullptr) return;
+    tap->swapped.store(true, std::memory_order_relaxed);
+    tap->detached = true;
+    tap = nullptr;
+  }
 
   StepTap* tap = nullptr;
 };

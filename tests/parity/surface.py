@@ -100,6 +100,8 @@ SURFACE: list[Name] = [
             "missing": 'new: "keep" as there, with a warning for each input; "error" refuses',
             "allow_outside": "new: models anywhere, not only where their SHA-256 matches",
             "verify_checksums": "new",
+            "trusted_keys": "new: only bundles that one of these has signed",
+            "minimum_serial": "new: and not with an earlier serial",
             "fuse": "new: one model of all nodes",
             "threads": "new",
             "provider": "new",

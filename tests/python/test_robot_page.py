@@ -86,6 +86,11 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert knees == pytest.approx([knees[0]] * 3, abs=1e-3)
     assert any("200 steps recorded, 0 dropped" in text and "agrees with run.mcap" in text for text in printed)
     assert "20 steps written\n" in printed
+    # The new bundle's target at 0, by C++ and by Python; the old one is refused.
+    reload = next(text for text in printed if "swapped" in text)
+    assert "expected serial 2 or later, found 1" in reload
+    assert reload.endswith("walk_v2.yaml: target 0.20\n")
+    assert "target 0.2 serial 2\n" in printed
     chunks = next(text for text in printed if text.startswith("0.00 0.50"))
     assert chunks.split() == ["0.00", "0.50", "1.00", "1.50", "2.00", "2.00", "2.00", "1.88", "2.00"]
 

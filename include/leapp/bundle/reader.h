@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,16 +27,19 @@ inline constexpr std::int64_t kLargestPort = std::int64_t{1} << 32;
 /// expected and what was found. That its wiring makes sense is not looked at: see check.h.
 LEAPP_API Result<BundleSpec> parse_bundle(std::string_view text);
 
-/// parse_bundle of a file. kIo when it cannot be read.
-LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file);
-
 struct FileOptions {
   /// Files of the bundle may be anywhere, not only in its folder and, for models, where read_model looks.
   bool allow_outside = false;
   bool verify_checksums = true;
   /// Compare `md5sum` even where there is a `sha256sum`, which says the same in half the time.
   bool md5_too = true;
+  /// If it is given, it is called with each file that was read, before anything is made of its bytes; what it refuses
+  /// is not used.
+  std::function<Status(const std::filesystem::path& file, std::span<const std::byte> bytes)> inspect = {};
 };
+
+/// parse_bundle of a file. kIo when it cannot be read.
+LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file, const FileOptions& options = {});
 
 /// The file that `name` in the bundle in `folder` means, without symlinks. kIo when it is no regular file,
 /// kInvalidArgument when it lies outside the folder and may not.

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "leapp/engine/options.h"
 
 namespace leapp::runtime {
@@ -17,6 +21,13 @@ struct LoadOptions {
   bool fuse = true;
   /// Every output of every node is an output of the pipeline, also those that only feed other nodes: for traces.
   bool all_outputs = false;
+  /// Public keys (bundle/signing.h): each as PEM text, or as the path of a file that has it. If there are any, only a
+  /// bundle is loaded that one of them has signed, and of it only bytes that were signed; `verify_checksums` and
+  /// `allow_outside` change nothing of that. A bundle that is unsigned, signed by others, changed, or has a file too
+  /// few or too many is kDataLoss.
+  std::vector<std::string> trusted_keys = {};
+  /// With trusted keys: a bundle that was signed with an earlier serial than this is refused.
+  std::uint64_t minimum_serial = 0;
   engine::Options engine;
 };
 

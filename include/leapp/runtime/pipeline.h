@@ -24,6 +24,7 @@
 #include "leapp/base/export.h"
 #include "leapp/base/status.h"
 #include "leapp/base/tensor_view.h"
+#include "leapp/bundle/signing.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/engine/report.h"
 #include "leapp/runtime/guards.h"
@@ -152,6 +153,12 @@ class LEAPP_API Pipeline {
 
   /// What the bundle's YAML says.
   [[nodiscard]] const bundle::BundleSpec& spec() const;
+
+  /// The YAML file that it was read from.
+  [[nodiscard]] const std::filesystem::path& file() const;
+
+  /// Who has signed it; nothing when it was loaded without LoadOptions::trusted_keys.
+  [[nodiscard]] const std::optional<bundle::Signature>& signature() const;
 
  private:
   friend struct PipelineAccess;

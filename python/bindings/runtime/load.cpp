@@ -55,6 +55,11 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, 
 
 }  // namespace
 
+Result<runtime::Pipeline> load_anywhere(const std::filesystem::path& bundle, const runtime::LoadOptions& options) {
+  const auto open = [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); };
+  return runtime::PipelineAccess::load(bundle, options, open);
+}
+
 runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const std::string& node,
                                 const runtime::LoadOptions& options) {
   auto pipeline = [&] {

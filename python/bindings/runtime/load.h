@@ -14,4 +14,7 @@ namespace leapp::python {
 runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const std::string& node,
                                 const runtime::LoadOptions& options);
 
+/// The same on a thread that does not have Python's lock, and returns what went wrong.
+Result<runtime::Pipeline> load_anywhere(const std::filesystem::path& bundle, const runtime::LoadOptions& options);
+
 }  // namespace leapp::python

@@ -15,6 +15,7 @@
 #include "load.h"
 #include "runtime/mock.h"
 #include "runtime/pipeline_access.h"
+#include "signing.h"
 
 namespace nb = nanobind;
 
@@ -131,11 +132,8 @@ Manager::Manager(const std::filesystem::path& bundle, const std::string& node, c
     output_views_.push_back(std::as_const(*pipeline_).output(name).value());
     outputs_.push_back(port_info(name, output_views_.back()));
   }
-  for (const std::string& name : pipeline_->feedback_inputs()) {
-    states_.push_back(port_info(name, pipeline_->feedback_input(name).value()));
-  }
+  look_at_states();
   input_names_ = names_of(inputs_);
-  state_names_ = names_of(states_);
   kept_.assign(inputs_.size(), false);
 }
 
@@ -238,6 +236,7 @@ void Manager::step(const Backup& before) {
 }
 
 nb::dict Manager::run(nb::handle inputs) {
+  const std::uint64_t bundle = bundles_;
   const Given given = sort_inputs(inputs);
   const std::vector<nb::object>& values = given.inputs;
   const std::vector<ArrayIn> arrays = open_all(values, inputs_);
@@ -255,6 +254,7 @@ nb::dict Manager::run(nb::handle inputs) {
     results[port.key] = made.array;
   }
   const Turn turn(*this);
+  if (bundle != bundles_) raise(failed_precondition("another thread has swapped the bundle meanwhile; call again"));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_valid()) arrays[i].copy_to(input_views_[i].data);
   }
@@ -281,9 +281,12 @@ void Manager::set_input_value(const std::string& node, const std::string& name, 
     kept_[input->second] = true;
     return;
   }
+  const std::uint64_t bundle = bundles_;
+  const std::string port = states_[state->second].name;
   open(array, value, states_[state->second]);
   const Turn turn(*this);
-  array.copy_to(pipeline_->feedback_input(states_[state->second].name).value().data);
+  if (bundle != bundles_) raise(failed_precondition("another thread has swapped the bundle meanwhile; call again"));
+  array.copy_to(pipeline_->feedback_input(port).value().data);
 }
 
 void Manager::reset(const std::string& mode) {
@@ -292,6 +295,21 @@ void Manager::reset(const std::string& mode) {
   }
   const Turn turn(*this);
   pipeline_->reset(mode == "exported" ? runtime::ResetMode::kExported : runtime::ResetMode::kZeros);
+}
+
+void Manager::look_at_states() {
+  std::vector<PortInfo> states;
+  for (const std::string& name : pipeline_->feedback_inputs()) {
+    states.push_back(port_info(name, pipeline_->feedback_input(name).value()));
+  }
+  states_ = std::move(states);
+  state_names_ = names_of(states_);
+  ++bundles_;
+}
+
+nb::object Manager::signature() const {
+  const auto& found = pipeline_->signature();
+  return found ? nb::object(signature_tuple(*found)) : nb::none();
 }
 
 void Manager::with_pipeline(const std::function<void(runtime::Pipeline&)>& f) {

@@ -52,6 +52,15 @@ class Manager {
   /// An array of zeros for each input, or else output, of a node, by the port's name.
   [[nodiscard]] nanobind::dict zeros(const std::string& node, bool inputs) const;
 
+  /// The pipeline has another bundle now, whose state may be another. Called within with_pipeline().
+  void look_at_states();
+
+  /// The YAML file of the bundle that runs.
+  [[nodiscard]] std::string file() const { return pipeline_->file().string(); }
+
+  /// Who has signed the bundle; None when nobody asked.
+  [[nodiscard]] nanobind::object signature() const;
+
   /// Calls `f` when it is our turn. It must not run other Python code.
   void with_pipeline(const std::function<void(runtime::Pipeline&)>& f);
 
@@ -103,6 +112,7 @@ class Manager {
   std::vector<bool> kept_;  ///< inputs that may be left out without a word: set, or spoken of before
   nanobind::object on_missing_;
 
+  std::uint64_t bundles_ = 0;  ///< how often look_at_states() was called
   std::mutex mutex_;
   std::atomic<std::thread::id> running_;  ///< the thread whose turn it is
 };

@@ -7,6 +7,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <utility>
@@ -15,7 +16,10 @@
 #include "common/exceptions.h"
 #include "manager.h"
 #include "recorder.h"
+#include "options.h"
+#include "reloader.h"
 #include "robot.h"
+#include "signing.h"
 
 namespace nb = nanobind;
 
@@ -26,17 +30,6 @@ using engine::Optimisation;
 using engine::Prefer;
 using engine::Provider;
 
-/// The value that `text` names, or a ValueError with all the names there are.
-template <typename T, std::size_t N>
-T choose(const char* option, const std::string& text, const std::array<std::pair<const char*, T>, N>& choices) {
-  std::string known;
-  for (const auto& [name, value] : choices) {
-    if (text == name) return value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", quote(name));
-  }
-  raise(invalid_argument(fmt::format("{}: expected one of {}; found {}", option, known, quote(text))));
-}
-
 constexpr std::array<std::pair<const char*, Prefer>, 3> kEngines{
     {{"auto", Prefer::kAuto}, {"native", Prefer::kNative}, {"onnxruntime", Prefer::kOnnxRuntime}}};
 constexpr std::array<std::pair<const char*, Provider>, 3> kProviders{
@@ -46,6 +39,13 @@ constexpr std::array<std::pair<const char*, Optimisation>, 4> kOptimisations{{{"
                                                                               {"extended", Optimisation::kExtended},
                                                                               {"all", Optimisation::kAll}}};
 
+constexpr std::array<std::pair<const char*, runtime::ResetMode>, 2> kResets{
+    {{"exported", runtime::ResetMode::kExported}, {"zeros", runtime::ResetMode::kZeros}}};
+
+}  // namespace
+
+runtime::ResetMode reset_mode(const std::string& mode) { return choose("reset", mode, kResets); }
+
 runtime::LoadOptions load_options(const nb::kwargs& given) {
   runtime::LoadOptions options;
   for (const auto& [key, value] : given) {
@@ -54,6 +54,10 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
       options.allow_outside = nb::cast<bool>(value);
     } else if (name == "verify_checksums") {
       options.verify_checksums = nb::cast<bool>(value);
+    } else if (name == "trusted_keys") {
+      options.trusted_keys = nb::cast<std::vector<std::string>>(value);
+    } else if (name == "minimum_serial") {
+      options.minimum_serial = nb::cast<std::uint64_t>(value);
     } else if (name == "fuse") {
       options.fuse = nb::cast<bool>(value);
     } else if (name == "threads") {
@@ -78,7 +82,6 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
   return options;
 }
 
-}  // namespace
 }  // namespace leapp::python
 
 NB_MODULE(_runtime, module) {
@@ -107,8 +110,12 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("nodes", &Manager::nodes)
       .def_prop_ro("description", &Manager::description)
       .def_prop_ro("notes", &Manager::notes)
-      .def_prop_ro("engines", &Manager::engines);
+      .def_prop_ro("engines", &Manager::engines)
+      .def_prop_ro("file", &Manager::file)
+      .def_prop_ro("signature", &Manager::signature);
   leapp::python::bind_robot(module, manager);
   leapp::python::bind_recorder(module);
+  leapp::python::bind_signing(module);
+  leapp::python::bind_reloader(module);
   module.attr("__version__") = LEAPP_VERSION;
 }

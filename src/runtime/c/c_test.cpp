@@ -16,6 +16,13 @@ TEST(C, EveryFunction) {
   EXPECT_EQ(use_leapp_in_c(bundle.write().c_str(), (bundle.folder() / "run.mcap").c_str()), 0);
 }
 
+TEST(C, SignedBundlesAreSwapped) {
+  RobotBundle bundle("c_swap_one");
+  RobotBundle other("c_swap_two");
+  const TestFolder keys("c_swap_keys");
+  EXPECT_EQ(swap_in_c(bundle.write().c_str(), other.write().c_str(), keys.path().c_str()), 0);
+}
+
 // What a program was built with may be older or newer than the library.
 TEST(C, StructsOfOtherVersions) {
   RobotBundle bundle("c_versions");

@@ -25,6 +25,8 @@
 struct leapp_pipeline {
   leapp::runtime::Pipeline pipeline;
   std::array<std::vector<leapp::runtime::Port>, 3> ports;  ///< by role
+  bool swapped = false;                                    ///< its ports of state are another bundle's
+  std::vector<std::vector<leapp::runtime::Port>> earlier;  ///< ports of state before swaps, which somebody may hold
 
   explicit leapp_pipeline(leapp::runtime::Pipeline loaded) : pipeline(std::move(loaded)) {
     ports = {pipeline.input_ports(), pipeline.output_ports(), pipeline.feedback_ports()};
@@ -98,6 +100,12 @@ Status give(Struct made, Struct* to, const char* name) {
   std::memcpy(to, &made, std::min<std::size_t>(to->size, sizeof made));
   return {};
 }
+
+/// What leapp_load_options say; NULL: the defaults.
+Result<runtime::LoadOptions> load_options(const leapp_load_options* given);
+
+/// `count` texts; kInvalidArgument when one is NULL.
+Result<std::vector<std::string>> texts_of(const char* const* texts, std::size_t count, const char* what);
 
 /// The port as C sees it; its texts are `port`'s.
 leapp_port describe(const runtime::Port& port) noexcept;

@@ -35,6 +35,18 @@ leapp_status number_of(StatusCode code) noexcept {
   }
 }
 
+}  // namespace
+
+Result<std::vector<std::string>> texts_of(const char* const* texts, std::size_t count, const char* what) {
+  std::vector<std::string> made;
+  if (count > 0 && texts == nullptr) return null(what);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (texts[i] == nullptr) return null(what);
+    made.emplace_back(texts[i]);
+  }
+  return made;
+}
+
 Result<runtime::LoadOptions> load_options(const leapp_load_options* given) {
   LEAPP_ASSIGN_OR_RETURN(const leapp_load_options from, options_of(given, "leapp_load_options"));
   runtime::LoadOptions options;
@@ -52,7 +64,20 @@ Result<runtime::LoadOptions> load_options(const leapp_load_options* given) {
   }
   if (from.threads > 0) options.engine.intra_op_threads = from.threads;
   if (from.onnxruntime_library != nullptr) options.engine.onnxruntime_library = from.onnxruntime_library;
+  LEAPP_ASSIGN_OR_RETURN(options.trusted_keys,
+                         texts_of(from.trusted_keys, from.trusted_key_count, "leapp_load_options: trusted_keys"));
+  options.minimum_serial = from.minimum_serial;
   return options;
+}
+
+namespace {
+
+// Not while swapping, for it allocates. What was given out before stays.
+void refresh(leapp_pipeline& pipeline) {
+  std::vector<Port>& states = pipeline.ports[LEAPP_FEEDBACK];
+  pipeline.earlier.push_back(std::move(states));
+  states = pipeline.pipeline.feedback_ports();
+  pipeline.swapped = false;
 }
 
 Result<const std::vector<Port>*> ports_of(const leapp_pipeline* pipeline, std::int32_t role) {
@@ -61,6 +86,8 @@ Result<const std::vector<Port>*> ports_of(const leapp_pipeline* pipeline, std::i
     return invalid_argument("role: expected LEAPP_INPUT, LEAPP_OUTPUT or LEAPP_FEEDBACK, found " +
                             std::to_string(role));
   }
+  // A pipeline that is const to the caller was made by leapp_load, as one that is not.
+  if (role == LEAPP_FEEDBACK && pipeline->swapped) refresh(const_cast<leapp_pipeline&>(*pipeline));
   return &pipeline->ports[static_cast<std::size_t>(role)];
 }
 
@@ -167,8 +194,13 @@ double leapp_frequency(const leapp_pipeline* pipeline) {
 }
 
 size_t leapp_port_count(const leapp_pipeline* pipeline, int32_t role) {
-  if (pipeline == nullptr || role < LEAPP_INPUT || role > LEAPP_FEEDBACK) return 0;
-  return pipeline->ports[static_cast<std::size_t>(role)].size();
+  std::size_t count = 0;
+  (void)guarded([&]() -> leapp::Status {
+    LEAPP_ASSIGN_OR_RETURN(const std::vector<Port>* ports, leapp::c::ports_of(pipeline, role));
+    count = ports->size();
+    return {};
+  });
+  return count;
 }
 
 leapp_status leapp_port_at(const leapp_pipeline* pipeline, int32_t role, size_t index, leapp_port* port) {

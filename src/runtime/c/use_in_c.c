@@ -235,3 +235,71 @@ int use_leapp_in_c(const char* bundle, const char* recording) {
   leapp_free(pipeline);
   return failed;
 }
+
+static leapp_reload_report wait_for(const leapp_reloader* reloader) {
+  leapp_reload_report report = LEAPP_INIT(leapp_reload_report);
+  if (leapp_reloader_wait(reloader, INT64_C(60000000000), &report) != LEAPP_OK) report.state = -1;
+  return report;
+}
+
+static int check_reloader(leapp_pipeline* pipeline, leapp_reloader* reloader, const char* other) {
+  leapp_port port = LEAPP_INIT(leapp_port);
+  leapp_port after = LEAPP_INIT(leapp_port);
+  char text[16];
+  uint64_t number = 0;
+  CHECK(leapp_port_named(pipeline, LEAPP_INPUT, "policy/q", &port) == LEAPP_OK);
+  CHECK(wait_for(reloader).state == LEAPP_RELOAD_IDLE);
+  CHECK(leapp_reloader_swap(reloader, pipeline) == LEAPP_SWAP_NOTHING);
+  CHECK(leapp_reloader_request(reloader, "/nowhere.yaml", NULL) == LEAPP_OK);
+  CHECK(wait_for(reloader).state == LEAPP_RELOAD_FAILED && wait_for(reloader).status == LEAPP_IO);
+  CHECK(leapp_reloader_reason(reloader, text, sizeof text) > sizeof text && strlen(text) == sizeof text - 1);
+  CHECK(leapp_reloader_request(reloader, other, &number) == LEAPP_OK && number == 2);
+  CHECK(wait_for(reloader).state == LEAPP_RELOAD_READY && wait_for(reloader).serial == 3);
+  CHECK(leapp_step(pipeline) == LEAPP_OK);
+  CHECK(leapp_reloader_swap(reloader, pipeline) == LEAPP_SWAPPED);
+  CHECK(leapp_step(pipeline) == LEAPP_OK);
+  CHECK(leapp_port_named(pipeline, LEAPP_INPUT, "policy/q", &after) == LEAPP_OK && after.data == port.data);
+  CHECK(leapp_port_count(pipeline, LEAPP_FEEDBACK) == 1);
+  CHECK(leapp_port_at(pipeline, LEAPP_FEEDBACK, 0, &port) == LEAPP_OK && strcmp(port.name, "policy/h_in") == 0);
+  CHECK(leapp_reloader_swap(NULL, pipeline) == LEAPP_SWAP_NOTHING);
+  return 0;
+}
+
+int swap_in_c(const char* bundle, const char* other, const char* folder) {
+  char secret[512];
+  char known[512];
+  const char* keys[1];
+  leapp_pipeline* pipeline = NULL;
+  leapp_reloader* reloader = NULL;
+  leapp_load_options load = LEAPP_INIT(leapp_load_options);
+  leapp_reloader_options options = LEAPP_INIT(leapp_reloader_options);
+  snprintf(secret, sizeof secret, "%s/private.pem", folder);
+  snprintf(known, sizeof known, "%s/public.pem", folder);
+  keys[0] = known;
+  CHECK(leapp_keygen(secret, known) == LEAPP_OK);
+  CHECK(leapp_keygen(secret, known) == LEAPP_IO && says("private.pem"));
+  CHECK(leapp_verify(bundle, keys, 1, 0) == LEAPP_DATA_LOSS && says("no manifest"));
+  CHECK(leapp_sign(bundle, known, 1) == LEAPP_INVALID_ARGUMENT && says("PUBLIC KEY"));
+  CHECK(leapp_sign(bundle, secret, 1) == LEAPP_OK);
+  CHECK(leapp_verify(bundle, keys, 1, 1) == LEAPP_OK);
+  CHECK(leapp_verify(bundle, keys, 1, 2) == LEAPP_DATA_LOSS && says("serial 2 or later, found 1"));
+  CHECK(leapp_verify(bundle, NULL, 1, 0) == LEAPP_INVALID_ARGUMENT);
+  CHECK(leapp_sign(other, secret, 3) == LEAPP_OK);
+  load.engine = LEAPP_ENGINE_NATIVE;
+  load.trusted_keys = keys;
+  load.trusted_key_count = 1;
+  load.minimum_serial = 2;
+  CHECK(leapp_load(bundle, &load, &pipeline) == LEAPP_DATA_LOSS && says("serial 2 or later, found 1"));
+  load.minimum_serial = 0;
+  CHECK(leapp_load(bundle, &load, &pipeline) == LEAPP_OK);
+  options.load = &load;
+  options.state = 7;
+  CHECK(leapp_reloader_make(pipeline, &options, &reloader) == LEAPP_INVALID_ARGUMENT && says("state") && says("7"));
+  options.state = LEAPP_STATE_KEEP;
+  CHECK(leapp_reloader_make(pipeline, &options, &reloader) == LEAPP_OK);
+  if (check_reloader(pipeline, reloader, other) != 0) return 1;
+  leapp_reloader_free(reloader);
+  leapp_reloader_free(NULL);
+  leapp_free(pipeline);
+  return 0;
+}

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/ed25519.h"
+
+#include <fmt/format.h>
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace leapp {
+namespace {
+
+template <typename T>
+using Handle = std::unique_ptr<T, void (*)(T*)>;
+
+void free_bio(BIO* bio) { BIO_free_all(bio); }
+
+Handle<EVP_PKEY> hold(EVP_PKEY* key) { return {key, &EVP_PKEY_free}; }
+
+// What OpenSSL queued would turn up in someone else's error message.
+Status openssl_failed(const char* what) {
+  ERR_clear_error();
+  return internal_error(fmt::format("OpenSSL could not {}", what));
+}
+
+// Without it, OpenSSL would ask at the terminal.
+int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*user*/) { return -1; }
+
+/// "PUBLIC KEY" of "-----BEGIN PUBLIC KEY-----".
+Result<std::string_view> only_label(std::string_view pem) {
+  constexpr std::string_view kBegin = "-----BEGIN ";
+  const std::size_t at = pem.find(kBegin);
+  if (at == std::string_view::npos) return invalid_argument("expected a key as PEM (-----BEGIN ...), found none");
+  const std::string_view rest = pem.substr(at + kBegin.size());
+  if (rest.find(kBegin) != std::string_view::npos) return invalid_argument("expected one key, found several");
+  const std::size_t end = rest.find("-----");
+  if (end == std::string_view::npos || rest.substr(0, end).find('\n') != std::string_view::npos) {
+    return invalid_argument("expected a key as PEM, found a damaged first line");
+  }
+  return rest.substr(0, end);
+}
+
+Status wrong_label(std::string_view label, bool is_public) {
+  const std::string expected = is_public ? "a public key (BEGIN PUBLIC KEY)" : "a private key (BEGIN PRIVATE KEY)";
+  if (is_public && label.ends_with("PRIVATE KEY")) {
+    return invalid_argument(fmt::format(
+        "expected {}, found a private one ({}): it belongs to who signs, not to who verifies", expected, quote(label)));
+  }
+  if (!is_public && label.starts_with("ENCRYPTED")) {
+    return invalid_argument(fmt::format(
+        "expected {}, found one that is encrypted: openssl pkey -in FILE prints it without its passphrase", expected));
+  }
+  return invalid_argument(fmt::format("expected {}, found {}", expected, quote(label)));
+}
+
+/// The one key in `pem`, which is an Ed25519 key.
+Result<Handle<EVP_PKEY>> read_key(std::string_view pem, bool is_public) {
+  LEAPP_ASSIGN_OR_RETURN(const std::string_view label, only_label(pem));
+  if (label != (is_public ? "PUBLIC KEY" : "PRIVATE KEY")) return wrong_label(label, is_public);
+  const Handle<BIO> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &free_bio);
+  if (!bio) return openssl_failed("read a key");
+  Handle<EVP_PKEY> key = hold(is_public ? PEM_read_bio_PUBKEY(bio.get(), nullptr, &no_passphrase, nullptr)
+                                        : PEM_read_bio_PrivateKey(bio.get(), nullptr, &no_passphrase, nullptr));
+  if (!key) {
+    ERR_clear_error();
+    return invalid_argument(fmt::format("expected {} as PEM, found one that is damaged", quote(label)));
+  }
+  if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519) {
+    const char* name = EVP_PKEY_get0_type_name(key.get());
+    return invalid_argument(fmt::format("expected an Ed25519 key, found {} of {} bits",
+                                        name == nullptr ? "another kind" : name, EVP_PKEY_get_bits(key.get())));
+  }
+  return key;
+}
+
+Result<std::string> text_of(BIO* bio) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  if (size <= 0) return openssl_failed("write a key");
+  return std::string(data, static_cast<std::size_t>(size));
+}
+
+const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+
+}  // namespace
+
+Result<PublicKey> PublicKey::from_bytes(const Ed25519Bytes& bytes) {
+  PublicKey made;
+  made.bytes_ = bytes;
+  const Handle<EVP_PKEY> key = hold(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes.data(), bytes.size()));
+  unsigned char* der = nullptr;
+  const int size = key ? i2d_PUBKEY(key.get(), &der) : 0;
+  if (size <= 0) return openssl_failed("encode a key");
+  auto sum = sha256_of(std::as_bytes(std::span(der, static_cast<std::size_t>(size))));
+  OPENSSL_free(der);
+  if (!sum.ok()) return sum.status();
+  made.fingerprint_ = std::move(sum).value();
+  return made;
+}
+
+Result<PublicKey> PublicKey::parse(std::string_view pem) {
+  LEAPP_ASSIGN_OR_RETURN(const Handle<EVP_PKEY> key, read_key(pem, true));
+  Ed25519Bytes bytes{};
+  std::size_t size = bytes.size();
+  if (EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &size) != 1 || size != bytes.size()) {
+    return openssl_failed("decode a key");
+  }
+  return from_bytes(bytes);
+}
+
+bool PublicKey::verifies(std::string_view message, const Ed25519Signature& signature) const {
+  const Handle<EVP_PKEY> key =
+      hold(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
+  const Handle<EVP_MD_CTX> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  const bool verified =
+      key && context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+      EVP_DigestVerify(context.get(), signature.data(), signature.size(), bytes_of(message), message.size()) == 1;
+  ERR_clear_error();
+  return verified;
+}
+
+Result<std::string> PublicKey::to_pem() const {
+  const Handle<EVP_PKEY> key =
+      hold(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
+  const Handle<BIO> bio(BIO_new(BIO_s_mem()), &free_bio);
+  if (!key || !bio || PEM_write_bio_PUBKEY(bio.get(), key.get()) != 1) return openssl_failed("write a key");
+  return text_of(bio.get());
+}
+
+PrivateKey::~PrivateKey() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
+
+Result<PrivateKey> PrivateKey::make() {
+  const Handle<EVP_PKEY> key = hold(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
+  PrivateKey made;
+  std::size_t size = made.bytes_.size();
+  if (!key || EVP_PKEY_get_raw_private_key(key.get(), made.bytes_.data(), &size) != 1) {
+    return openssl_failed("make a key");
+  }
+  return made;
+}
+
+Result<PrivateKey> PrivateKey::parse(std::string_view pem) {
+  LEAPP_ASSIGN_OR_RETURN(const Handle<EVP_PKEY> key, read_key(pem, false));
+  PrivateKey made;
+  std::size_t size = made.bytes_.size();
+  if (EVP_PKEY_get_raw_private_key(key.get(), made.bytes_.data(), &size) != 1 || size != made.bytes_.size()) {
+    return openssl_failed("decode a key");
+  }
+  return made;
+}
+
+Result<Ed25519Signature> PrivateKey::sign(std::string_view message) const {
+  const Handle<EVP_PKEY> key =
+      hold(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
+  const Handle<EVP_MD_CTX> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  Ed25519Signature signature{};
+  std::size_t size = signature.size();
+  if (!key || !context || EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) != 1 ||
+      EVP_DigestSign(context.get(), signature.data(), &size, bytes_of(message), message.size()) != 1 ||
+      size != signature.size()) {
+    return openssl_failed("sign");
+  }
+  return signature;
+}
+
+Result<PublicKey> PrivateKey::public_key() const {
+  const Handle<EVP_PKEY> key =
+      hold(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
+  Ed25519Bytes bytes{};
+  std::size_t size = bytes.size();
+  if (!key || EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &size) != 1 || size != bytes.size()) {
+    return openssl_failed("derive a key");
+  }
+  return PublicKey::from_bytes(bytes);
+}
+
+Result<std::string> PrivateKey::to_pem() const {
+  const Handle<EVP_PKEY> key =
+      hold(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
+  const Handle<BIO> bio(BIO_new(BIO_s_secmem()), &free_bio);
+  if (!key || !bio || PEM_write_bio_PKCS8PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return openssl_failed("write a key");
+  }
+  return text_of(bio.get());
+}
+
+}  // namespace leapp

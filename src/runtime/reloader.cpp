@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "leapp/runtime/reloader.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "bundle/file_system.h"
+#include "bundle/verified_files.h"
+#include "leapp/runtime/loop.h"
+#include "runtime/bundle_watch.h"
+#include "runtime/fresh.h"
+#include "runtime/reloader_access.h"
+
+namespace leapp::runtime {
+
+namespace fs = std::filesystem;
+
+using Fresh = PipelineAccess::Fresh;
+
+/// Two words are shared with the loop's thread, `ready` and `retired`: whoever takes a pointer out of them owns it.
+/// Everything else is between the loading thread and those that may wait, and is guarded by `mutex`.
+struct __attribute__((visibility("hidden"))) Reloader::Impl {
+  Impl(PipelineAccess::Seat where, ReloaderOptions how, ReloaderAccess::Load loads)
+      : seat(std::move(where)), options(std::move(how)), load(std::move(loads)), watch(options) {}
+  ~Impl();
+
+  Status start();
+  void run();
+  void wait_for_news() const;
+  void collect();
+  void finish(const Fresh& fresh);
+  void handle(std::uint64_t number, const fs::path& bundle);
+  Result<std::unique_ptr<Fresh>> make_fresh(const fs::path& bundle) const;
+  std::uint64_t request(const fs::path& bundle);
+  void retire(Fresh* fresh) noexcept;
+  void wake() const noexcept;
+
+  PipelineAccess::Seat seat;  ///< signature: that of the running bundle, as far as the loading thread knows
+  const ReloaderOptions options;
+  const ReloaderAccess::Load load;
+  BundleWatch watch;
+  bundle::FileDescriptor news;  ///< an eventfd: something was requested or retired
+
+  std::atomic<Fresh*> ready{nullptr};
+  std::atomic<Fresh*> retired{nullptr};  ///< a list, the newest first
+  std::atomic<std::uint64_t> swaps{0};
+
+  mutable std::mutex mutex;
+  mutable std::condition_variable changed;
+  ReloadReport report;
+  bool pending = false;  ///< `report` is of a request that nobody has begun to load
+  bool stopping = false;
+
+  std::thread thread;
+};
+
+Reloader::Impl::~Impl() {
+  if (thread.joinable()) {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    wake();
+    thread.join();
+  }
+  retire(ready.exchange(nullptr));
+  for (Fresh* fresh = retired.exchange(nullptr); fresh != nullptr;) {
+    const std::unique_ptr<Fresh> last(fresh);
+    fresh = fresh->next;
+  }
+}
+
+Status Reloader::Impl::start() {
+  news = bundle::FileDescriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!news.is_open()) return internal_error(fmt::format("reloader: no eventfd: {}", std::strerror(errno)));
+  std::promise<Status> started;
+  std::future<Status> status = started.get_future();
+  try {
+    thread = std::thread([this, started = std::move(started)]() mutable {
+      // Threads inherit what the loop's was given.
+      const sched_param normal{.sched_priority = 0};
+      (void)::sched_setscheduler(0, SCHED_OTHER, &normal);
+      const auto notes = make_realtime({.cpus = options.cpus, .required = true});
+      const bool fine = notes.ok();
+      started.set_value(fine ? Status() : notes.status());
+      if (fine) run();
+    });
+  } catch (const std::system_error& error) {
+    return internal_error(fmt::format("reloader: no thread: {}", error.what()));
+  }
+  return status.get();
+}
+
+void Reloader::Impl::wake() const noexcept {
+  const std::uint64_t one = 1;
+  // It fails only when the counter is full, and then there is news enough.
+  if (::write(news.number(), &one, sizeof one) < 0) errno = 0;
+}
+
+void Reloader::Impl::wait_for_news() const {
+  pollfd waiting{news.number(), POLLIN, 0};
+  const int longest = watch.is_on() ? static_cast<int>(options.poll.count()) : -1;
+  if (::poll(&waiting, 1, longest) <= 0) return;
+  std::uint64_t count = 0;
+  if (::read(news.number(), &count, sizeof count) < 0) errno = 0;
+}
+
+void Reloader::Impl::retire(Fresh* fresh) noexcept {
+  if (fresh == nullptr) return;
+  fresh->next = retired.load(std::memory_order_relaxed);
+  while (!retired.compare_exchange_weak(fresh->next, fresh, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+void Reloader::Impl::finish(const Fresh& fresh) {
+  if (fresh.outcome() == Fresh::Outcome::kSwapped) seat.signature = fresh.signature();
+  if (fresh.outcome() == Fresh::Outcome::kWaiting) return;  // a newer request came before
+  const std::lock_guard lock(mutex);
+  if (fresh.number != report.number) return;
+  report.status = fresh.status();
+  report.state = report.status.ok() ? ReloadState::kSwapped : ReloadState::kFailed;
+  report.state_kept = fresh.state_kept();
+  changed.notify_all();
+}
+
+// What the loop's thread has replaced or refused, the oldest first.
+void Reloader::Impl::collect() {
+  Fresh* newest = retired.exchange(nullptr, std::memory_order_acquire);
+  std::vector<std::unique_ptr<Fresh>> all;
+  for (; newest != nullptr; newest = newest->next) all.emplace_back(newest);
+  std::for_each(all.rbegin(), all.rend(), [&](const std::unique_ptr<Fresh>& fresh) { finish(*fresh); });
+}
+
+Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle) const {
+  LoadOptions how = options.load;
+  how.prepare = true;
+  if (!how.trusted_keys.empty() && seat.signature) {
+    how.minimum_serial = std::max(how.minimum_serial, seat.signature->serial);
+  }
+  try {
+    LEAPP_ASSIGN_OR_RETURN(Pipeline pipeline, load(bundle, how));
+    auto fresh = Fresh::make(std::move(pipeline), seat);
+    if (fresh.ok()) return fresh;
+    return Status(fresh.status().code(), fmt::format("{}: {}", bundle.string(), fresh.status().message()));
+  } catch (const std::exception& error) {
+    return internal_error(fmt::format("{}: {}", bundle.string(), error.what()));
+  }
+}
+
+void Reloader::Impl::handle(std::uint64_t number, const fs::path& bundle) {
+  auto made = make_fresh(bundle);
+  std::unique_ptr<Fresh> superseded;  // freed when the mutex is free again
+  const std::lock_guard lock(mutex);
+  if (number != report.number) {
+    if (made.ok()) superseded = std::move(made).value();
+    return;
+  }
+  report.status = made.status();
+  report.state = made.ok() ? ReloadState::kReady : ReloadState::kFailed;
+  if (made.ok()) {
+    std::unique_ptr<Fresh> fresh = std::move(made).value();
+    fresh->number = number;
+    fresh->bundle = bundle;
+    report.signature = fresh->signature();
+    ready.store(fresh.release(), std::memory_order_release);
+  }
+  changed.notify_all();
+}
+
+std::uint64_t Reloader::Impl::request(const fs::path& bundle) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex);
+    number = report.number + 1;
+    report = {};
+    report.number = number;
+    report.bundle = bundle;
+    report.state = ReloadState::kLoading;
+    pending = true;
+    retire(ready.exchange(nullptr, std::memory_order_acq_rel));
+  }
+  wake();
+  return number;
+}
+
+void Reloader::Impl::run() {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point next_look = Clock::now() + options.poll;
+  for (;;) {
+    wait_for_news();
+    collect();
+    std::uint64_t number = 0;
+    fs::path bundle;
+    bool wanted = false;
+    {
+      const std::lock_guard lock(mutex);
+      if (stopping) return;
+      wanted = std::exchange(pending, false);
+      number = report.number;
+      bundle = report.bundle;
+    }
+    if (wanted) handle(number, bundle);
+    if (Clock::now() < next_look) continue;
+    next_look = Clock::now() + options.poll;
+    if (watch.look()) request(options.watch);
+  }
+}
+
+Reloader::Reloader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Reloader::Reloader(Reloader&&) noexcept = default;
+Reloader& Reloader::operator=(Reloader&&) noexcept = default;
+Reloader::~Reloader() = default;
+
+Result<Reloader> ReloaderAccess::make(Pipeline& pipeline, ReloaderOptions options, Load load) {
+  LEAPP_ASSIGN_OR_RETURN(PipelineAccess::Seat seat, PipelineAccess::Seat::of(pipeline));
+  if (options.poll.count() < 1 || options.poll > std::chrono::hours(24)) {
+    return invalid_argument(fmt::format("reloader: poll: expected 1 ms to a day, found {} ms", options.poll.count()));
+  }
+  LEAPP_RETURN_IF_ERROR(bundle::check_keys(options.load.trusted_keys));
+  // Whoever changes a key's file later changes nothing here.
+  for (std::string& key : options.load.trusted_keys) {
+    LEAPP_ASSIGN_OR_RETURN(key, bundle::key_text(key));
+  }
+  auto impl = std::make_unique<Reloader::Impl>(std::move(seat), std::move(options), std::move(load));
+  LEAPP_RETURN_IF_ERROR(impl->start());
+  return Reloader(std::move(impl));
+}
+
+Result<Reloader> Reloader::make(Pipeline& pipeline, ReloaderOptions options) {
+  return ReloaderAccess::make(pipeline, std::move(options), [](const fs::path& bundle, const LoadOptions& how) {
+    return Pipeline::load(bundle, how);
+  });
+}
+
+std::uint64_t Reloader::request(const fs::path& bundle) { return impl_->request(bundle); }
+
+SwapResult Reloader::swap_if_ready(Pipeline& pipeline) noexcept {
+  Impl& self = *impl_;
+  if (self.ready.load(std::memory_order_relaxed) == nullptr) [[likely]] {
+    return SwapResult::kNothing;
+  }
+  Fresh* fresh = self.ready.exchange(nullptr, std::memory_order_acq_rel);
+  if (fresh == nullptr) return SwapResult::kNothing;  // a newer request was quicker
+  const bool swapped = fresh->swap_into(pipeline, self.options.state, self.options.reset) == Fresh::Outcome::kSwapped;
+  if (swapped) self.swaps.fetch_add(1, std::memory_order_relaxed);
+  self.retire(fresh);
+  self.wake();
+  return swapped ? SwapResult::kSwapped : SwapResult::kRefused;
+}
+
+ReloadReport Reloader::report() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->report;
+}
+
+ReloadReport Reloader::wait(std::chrono::nanoseconds longest, bool loaded_is_enough) const {
+  std::unique_lock lock(impl_->mutex);
+  const auto done = [&] {
+    const ReloadState state = impl_->report.state;
+    return state != ReloadState::kLoading && (loaded_is_enough || state != ReloadState::kReady);
+  };
+  // Longer than this, steady_clock would overflow.
+  impl_->changed.wait_for(lock, std::min<std::chrono::nanoseconds>(longest, std::chrono::hours(24 * 365)), done);
+  return impl_->report;
+}
+
+std::uint64_t Reloader::swaps() const noexcept { return impl_->swaps.load(std::memory_order_relaxed); }
+
+}  // namespace leapp::runtime

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""`leapp sign` when the file system fails, or the process dies, at each of its calls: an old manifest or a new one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from faults import BUILD, LIBRARY
+
+PROGRAM = BUILD / "bin/leapp"
+YAML = """\
+models:
+  policy:
+    inputs: [{name: x, dtype: float32, shape: [1], type: tensor}]
+    outputs: [{name: y, dtype: float32, shape: [1], type: tensor}]
+    parameters: {backend: onnx, model_path: policy.onnx}
+pipeline:
+  data_flow: {}
+  feedback_flow: {}
+  inputs: {policy: [x]}
+  outputs: {policy: [y]}
+"""
+
+
+def run(folder: Path, *arguments: object, plan: str = "") -> int:
+    environment = os.environ | ({"LD_PRELOAD": str(LIBRARY), "LEAPP_FAULTS": plan} if plan else {})
+    command = [PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False).returncode
+
+
+@pytest.mark.parametrize("what", ["fail", "kill"])
+def test_the_manifest_is_the_old_one_or_the_new_one(tmp_path: Path, what: str) -> None:
+    walk = tmp_path / "walk"
+    walk.mkdir()
+    (walk / "walk.yaml").write_text(YAML)
+    (walk / "policy.onnx").write_text("a model")
+    assert run(tmp_path, "keygen", "key") == 0
+    sign = ("sign", "walk", "--key", "key.private.pem")
+    manifest = walk / "walk.manifest"
+    assert run(tmp_path, *sign, "--serial", 2) == 0
+    new = manifest.read_text()
+    assert run(tmp_path, *sign, "--serial", 1) == 0
+    old = manifest.read_text()
+    report = tmp_path / "report"
+    outcomes = set()
+    for at in range(1, 100):
+        report.unlink(missing_ok=True)
+        code = run(tmp_path, *sign, "--serial", 2, plan=f"calls=files under={walk} at={at} do={what} report={report}")
+        hit = report.read_text().split()[1:] if report.exists() else ["killed"]
+        found = manifest.read_text()
+        assert found in (old, new), (at, hit)
+        assert code != 0 or found == new, (at, hit)
+        outcomes.add(found == new)
+        assert run(tmp_path, "verify", "walk", "--key", "key.public.pem") == 0, (at, hit)
+        if what == "fail":
+            assert sorted(path.name for path in walk.iterdir()) == ["policy.onnx", "walk.manifest", "walk.yaml"]
+        if not hit:
+            break
+        manifest.write_text(old)
+    assert not hit, "there are more calls than were tried"
+    assert outcomes == {True, False}
