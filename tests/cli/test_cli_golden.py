@@ -130,7 +130,7 @@ def test_bench(leapp: tool.Tool, walk: Path) -> None:
     assert found["rate"] is None
 
 
-@pytest.mark.parametrize("command", [None, "inspect", "check", "run", "bench", "diff", "fuse", "view"])
+@pytest.mark.parametrize("command", [None, "inspect", "check", "run", "bench", "diff", "fuse", "codegen", "view"])
 def test_help_has_an_example(leapp: tool.Tool, command: str | None) -> None:
     text = leapp(*([command] if command else []), "--help")
     assert max(map(len, text.splitlines())) <= 100
