@@ -184,7 +184,7 @@ void add_codegen(CLI::App& app, Context& context) {
   const auto options = std::make_shared<CodegenOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "codegen",
-                                   .summary = "write the pipeline as one C++17 file and a header, for microcontrollers",
+                                   .summary = "write the pipeline as one C++17 file and a header",
                                    .examples = "  leapp codegen walk/walk.yaml --output walk_source\n"
                                                "  c++ -std=c++17 -O2 -c walk_source/walk.cpp"},
                                   [options, &context] { return codegen(*options, context); });
