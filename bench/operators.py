@@ -197,7 +197,7 @@ def main() -> None:
                     continue
                 row = json.loads(done.stdout)
                 own, other = row["native"], row["onnxruntime"]
-                native = row["lost"] <= row["saved"]
+                native = row["wins"]
                 slower = (own - other) if native else (other - own)
                 bad = slower > 2 and slower > 0.1 * min(own, other)
                 wrong, count = wrong + bad, count + 1
