@@ -128,9 +128,9 @@ int run(const std::string& file) {
   }
   std::vector<std::string> names;
   for (const std::string& name : kernels_of(source)) names.push_back('"' + name + '"');
-  std::printf("{\"file\": \"%s\", %s, \"saved\": %.3f, \"lost\": %.3f, \"kernels\": [%s]}\n", file.c_str(),
-              compare(own, other).c_str(), speed.saved / 1000, speed.lost / 1000,
-              fmt::format("{}", fmt::join(names, ", ")).c_str());
+  std::printf("{\"file\": \"%s\", %s, \"wins\": %s, \"saved\": %.3f, \"lost\": %.3f, \"kernels\": [%s]}\n",
+              file.c_str(), compare(own, other).c_str(), speed.wins() ? "true" : "false", speed.saved / 1000,
+              speed.lost / 1000, fmt::format("{}", fmt::join(names, ", ")).c_str());
   std::fflush(stdout);
   return 0;
 }

@@ -45,9 +45,10 @@ struct Row {
 // In turns, so that whatever else the machine does hits all of them.
 void measure(std::vector<Row>& rows, int steps) {
   constexpr int kBlocks = 50;
+  const int warm = std::min(20, steps / kBlocks);
   for (int block = 0; block < kBlocks; ++block) {
     for (Row& row : rows) {
-      for (int i = 0; i < 20; ++i) row.step();
+      for (int i = 0; i < warm; ++i) row.step();
       for (int i = 0; i < steps / kBlocks; ++i) {
         const auto start = Clock::now();
         row.step();

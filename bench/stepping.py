@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps a policy in Python, with whichever `leapp` the interpreter has (ours or the peer's), and prints JSON.
 
-    stepping.py export FOLDER BACKEND [NAME...] | merge BUNDLE | eager NAME | raw BUNDLE | policy YAML | load YAML | memory YAML
+    stepping.py export FOLDER BACKEND [NAME...] | merge BUNDLE | eager NAME | raw BUNDLE
+    stepping.py policy YAML | load YAML | memory YAML
 
 Times are microseconds: [p50, p99, p99.9]. One thread each.
 """

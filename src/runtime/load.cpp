@@ -247,7 +247,9 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::s
   }
   auto loaded = opened.value()->load(source);
   if (loaded.ok() && loaded.value()->report().engine.empty()) {
-    loaded.value()->set_report({model.name, opened.value()->description(), false, "", {}});
+    const std::string& backend = *model.parameters.backend;
+    const std::string why = backend == "onnx" ? "it was asked for" : fmt::format("it is a '{}' model", backend);
+    loaded.value()->set_report({model.name, opened.value()->description(), false, why, {}});
   }
   files_[node].reset();
   return loaded;
@@ -328,7 +330,9 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
                                                    .path = yaml_,
                                                    .bytes = std::as_bytes(std::span(bytes)),
                                                    .inputs = infos_of(runs.models[0].inputs)}));
-  if (model->report().engine.empty()) model->set_report({"", engine->description(), false, "", {}});
+  if (model->report().engine.empty()) {
+    model->set_report({"", engine->description(), false, "it was asked for", {}});
+  }
   LEAPP_RETURN_IF_ERROR(wait_for_md5());
   add_report(*model, "the fused model", impl->engine_reports, impl->notes);
   impl->nodes.push_back({std::move(model), {}});

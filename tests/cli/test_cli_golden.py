@@ -137,7 +137,7 @@ def test_bench(leapp: tool.Tool, walk: Path) -> None:
     tool.check_golden("bench_walk.txt", shape)
     found = leapp.json(*arguments)
     assert list(found) == [
-        *("name", "steps", "fused", "intra_op_threads", "inter_op_threads"),
+        *("name", "steps", "fused", "engines", "intra_op_threads", "inter_op_threads"),
         *("whole", "nodes", "allocations", "histogram", "rate"),
     ]
     assert [node["node"] for node in found["nodes"]] == ["pre", "policy", "post"]

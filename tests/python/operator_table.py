@@ -99,9 +99,9 @@ complex. So is every in-place variant (`add_`) and every `out=` variant (`add.ou
 tensor computed from the input and one made before the session, each whole, a slice, a row, transposed, reshaped, as a
 diagonal and with a stride. A name with a dot is a variant of one operator.
 
-**Does it run without ONNX Runtime?** The last column says what LEAPP's own engine ([running.md](running.md#which-engine))
-makes of the same samples: `runs`, or `falls back` when it does not cover one of them, which then runs on ONNX Runtime.
-A sample that is wrong fails the tests."""
+**Does it run without ONNX Runtime?** The last column says what [LEAPP's own engine](running.md#which-engine) makes of
+the same samples: `runs`, or `falls back` when it does not cover one of them, which then runs on ONNX Runtime. A sample
+that is wrong fails the tests."""
 
 _SECTIONS = {"operators": "## Operators that do not export", "writes": "## Writes that do not export"}
 

@@ -29,12 +29,11 @@ struct Loss {
   double per_element;
 };
 constexpr std::array kLosses = {
-    Loss{"arg best", 0.35},       Loss{"cast", 0.2},         Loss{"copy", 0.4},
-    Loss{"gather elements", 4.5}, Loss{"grid sample", 4.5},  Loss{"interpolate", 2},
-    Loss{"local response", 1},    Loss{"one hot", 2.5},      Loss{"scalar binary", 0.3},
-    Loss{"scalar bits", 0.3},     Loss{"scalar reduce", 2},  Loss{"scalar softmax", 7},
-    Loss{"scalar unary", 0.2},    Loss{"scalar where", 0.3}, Loss{"scatter elements", 0.5},
-    Loss{"scatter nd", 0.5},      Loss{"softmax", 0.45},     Loss{"top k", 2},
+    Loss{"arg best", 0.35},     Loss{"cast", 0.2},         Loss{"normalise", -0.3},       Loss{"gather elements", 4.5},
+    Loss{"grid sample", 4.5},   Loss{"interpolate", 2},    Loss{"local response", 1},     Loss{"one hot", 2.5},
+    Loss{"scalar binary", 0.3}, Loss{"scalar bits", 0.3},  Loss{"scalar reduce", 2},      Loss{"scalar softmax", 7},
+    Loss{"scalar unary", 0.2},  Loss{"scalar where", 0.3}, Loss{"scatter elements", 0.5}, Loss{"scatter nd", 0.5},
+    Loss{"softmax", 0.45},      Loss{"top k", 2},
 };
 
 double elements_of(const Plan& plan, const Call& call) {
@@ -54,11 +53,13 @@ double product_of(std::initializer_list<std::int64_t> extents) {
 }
 
 /// One row is bound by memory, and read once; many that fit into no cache together with the weights are read again.
-double loss_of(const kernels::MatMulPacked& args) {
+double loss_of(const kernels::MatMulPacked& args, bool bias) {
   const double products = product_of({args.m, args.k, args.n});
   if (args.m == 1) return -0.003 * products;
-  const bool again = product_of({args.m, args.k}) > 32768 && product_of({args.k, args.n}) > 262144;
-  return (again ? 0.02 : 0.002) * products;
+  const bool again = product_of({args.m, args.k}) > 131072 && product_of({args.k, args.n}) > 262144;
+  // What ONNX Runtime does in passes of its own.
+  const double fused = (bias ? 0.15 : 0) + (args.activation.function != kernels::Unary::kIdentity ? 0.1 : 0);
+  return (again ? 0.01 : 0.0015) * products - fused * product_of({args.m, args.n});
 }
 
 double loss_of(const kernels::MatMul& args) { return 0.01 * product_of({args.batch, args.m, args.k, args.n}); }
@@ -88,7 +89,7 @@ double loss_of(const kernels::Reduce& args) {
 }
 
 double loss_of(const kernels::ElementwiseOp& op) {
-  if (op.kind != kernels::ElementwiseOp::Kind::kUnary) return 0.08;
+  if (op.kind != kernels::ElementwiseOp::Kind::kUnary) return 0;
   switch (op.unary) {
     case kernels::Unary::kExp:
     case kernels::Unary::kTanh:
@@ -109,12 +110,30 @@ double loss_of(const kernels::ElementwiseOp& op) {
 double loss_of(const kernels::Elementwise& args) {
   double loss = 0;
   for (std::size_t i = 0; i < args.op_count; ++i) loss += loss_of(args.ops[i]);
+  for (std::size_t i = 0; i < args.input_count; ++i) loss += args.operands[i].column_stride == 0 ? 0.1 : 0;
   return loss * product_of({args.rows, args.columns});
+}
+
+/// Rows that lie together are moved as such; single elements that stand apart are slow.
+double loss_of(const StridedCopy& args) {
+  double elements = 1;
+  for (int i = 0; i < args.rank; ++i) elements *= static_cast<double>(args.shape[i]);
+  const int last = args.rank - 1;
+  const bool together = args.rank == 0 || (args.from_stride[last] == args.width && args.to_stride[last] == args.width);
+  return (together ? -0.2 : 0.4) * elements;
+}
+
+bool has_operand(const Call& call, std::size_t field) {
+  return std::any_of(call.operands.begin(), call.operands.end(),
+                     [&](const Operand& operand) { return operand.field == field; });
 }
 
 double loss_of(const Plan& plan, const Call& call) {
   const std::string_view kernel = call.kernel->name;
-  if (kernel == "matmul packed") return loss_of(call.as<kernels::MatMulPacked>());
+  if (kernel == "matmul packed") {
+    return loss_of(call.as<kernels::MatMulPacked>(), has_operand(call, offsetof(kernels::MatMulPacked, bias)));
+  }
+  if (kernel == "copy") return loss_of(call.as<StridedCopy>());
   if (kernel == "matmul") return loss_of(call.as<kernels::MatMul>());
   if (kernel == "convolution") return loss_of(call.as<kernels::Convolution>());
   if (kernel == "pooling") return loss_of(call.as<kernels::Pooling>());
@@ -151,10 +170,28 @@ double rounds_of(const Plan& plan, const Call& call) {
   return 1;
 }
 
+/// What the products of matrices alone take.
+double work_of(const Call& call) {
+  constexpr double kPerProduct = 0.02;
+  const std::string_view kernel = call.kernel->name;
+  if (kernel == "matmul packed") {
+    const auto& args = call.as<kernels::MatMulPacked>();
+    return kPerProduct * product_of({args.m, args.k, args.n});
+  }
+  if (kernel == "matmul") {
+    const auto& args = call.as<kernels::MatMul>();
+    return kPerProduct * product_of({args.batch, args.m, args.k, args.n});
+  }
+  if (kernel != "convolution") return 0;
+  const auto& shape = call.as<kernels::Convolution>().shape;
+  return kPerProduct * products_of(shape, shape.out);
+}
+
 void add(const Plan& plan, const Block& block, double times, Speed& speed) {
   for (const Call& call : block) {
     const double loss = times * loss_of(plan, call);
     speed.lost += loss;
+    speed.work += times * work_of(call);
     if (loss > speed.most) {
       speed.most = loss;
       speed.slowest = call.node;

@@ -165,8 +165,24 @@ Validation failing() {
   return validation;
 }
 
+TEST(Findings, AFaultOfOneEngineAloneIsSaidToBeThat) {
+  Validation validation = failing();
+  validation.nodes[1].engines = {"ONNX Runtime", "LEAPP's own engine"};
+  validation.nodes[1].only_on = "LEAPP's own engine";
+  const std::vector<Finding> findings = join_findings(validation, {});
+  ASSERT_EQ(findings.size(), 1U);
+  const std::string text = finding_text(findings[0]);
+  EXPECT_NE(text.find("only on LEAPP's own engine: on ONNX Runtime the model gives what the program gave"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(findings[0].remedy.find("LEAPP_ENGINE=onnxruntime"), std::string::npos) << findings[0].remedy;
+}
+
 TEST(Console, ALineForEachNode) {
-  const Validation validation = failing();
+  Validation validation = failing();
+  NodeCheck both = validation.nodes[0];
+  both.engines = {"ONNX Runtime", "LEAPP's own engine"};
+  EXPECT_EQ(node_line(both, 1, 3), "[1/3] pre → onnx 14 ms, 6 samples ok on ONNX Runtime and LEAPP's own engine");
   EXPECT_EQ(node_line(validation.nodes[0], 1, 3), "[1/3] pre → onnx 14 ms, 6 samples ok");
   EXPECT_EQ(node_line(validation.nodes[1], 2, 3), "[2/3] policy → onnx 14 ms, 1 of 6 samples differ");
   EXPECT_EQ(node_line(validation.nodes[2], 3, 3), "[3/3] große → no model: not checked: the node has no model");
