@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -23,6 +24,31 @@ FileDescriptor::~FileDescriptor() {
 Status file_error(std::string_view action, const fs::path& path, int error_number) {
   return io_error(
       fmt::format("cannot {} {}: {}", action, quote(path.string()), std::generic_category().message(error_number)));
+}
+
+Status write_all(int file, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::write(file, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+    if (size < 0 && errno != EINTR) return file_error("write", path, errno);
+    if (size > 0) bytes = bytes.subspan(static_cast<std::size_t>(size));
+  }
+  return {};
+}
+
+fs::path part_of(const fs::path& file) { return file.string() + ".part"; }
+
+Status replace_file(const fs::path& file, std::string_view bytes) {
+  const fs::path part = part_of(file);
+  const auto write = [&]() -> Status {
+    ::unlink(part.c_str());  // what a process that was killed left, or someone put there
+    const FileDescriptor stream(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!stream.is_open()) return file_error("write", part, errno);
+    LEAPP_RETURN_IF_ERROR(write_all(stream.number(), std::as_bytes(std::span(bytes)), part));
+    return ::rename(part.c_str(), file.c_str()) == 0 ? Status() : file_error("replace", file, errno);
+  };
+  const Status written = write();
+  if (!written.ok()) ::unlink(part.c_str());
+  return written;
 }
 
 Status sync_to_disk(const fs::path& path) {

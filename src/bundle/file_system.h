@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +34,16 @@ class FileDescriptor {
 
 /// "cannot <action> <path>: <the system's words for error_number>".
 [[nodiscard]] Status file_error(std::string_view action, const std::filesystem::path& path, int error_number);
+
+/// Writes all of `bytes` to the open file `file`; `path` is for messages.
+Status write_all(int file, std::span<const std::byte> bytes, const std::filesystem::path& path);
+
+/// The name under which replace_file writes: no reader takes it for the file.
+[[nodiscard]] std::filesystem::path part_of(const std::filesystem::path& file);
+
+/// Writes a file beside `file` and renames it: a reader sees the old one or the new one, and a link in either place is
+/// replaced, not followed. On failure the old one stays.
+Status replace_file(const std::filesystem::path& file, std::string_view bytes);
 
 /// Forces a file, or the list of names in a folder, to disk.
 Status sync_to_disk(const std::filesystem::path& path);

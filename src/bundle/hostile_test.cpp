@@ -31,6 +31,12 @@ std::string port(const std::string& fields) {
   return "models:\n  m:\n    inputs:\n    - " + fields + "\n    outputs: []\npipeline: {}\n";
 }
 
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
 struct Case {
   std::string text;
   const char* expected;
@@ -117,11 +123,16 @@ TEST(HostileYaml, IsRefusedWithLineAndPlace) {
       {"models: " + std::string(65, '[') + std::string(65, ']') + tail, "expected at most 64 levels"},
       {std::string(100'000, '['), "line 1"},
       {std::string(100'000, '{'), "line 1"},
-      {std::string((std::size_t{16} << 20U) + 1, ' '), "expected at most 16777216 bytes, found 16777217"},
+      {std::string((std::size_t{4} << 20U) + 1, ' '), "expected at most 4194304 bytes, found 4194305"},
+      {std::string(std::size_t{3} << 20U, '['), "line 1: expected values of at most 262144 bytes"},
+      {repeated("{a: ", 1'000'000), "line 1: expected values of at most 262144 bytes"},
+      {"models: {}" + tail + "\n\n" + repeated("[a: ", 500'000), "line 5: expected values of at most 262144 bytes"},
+      {"models: " + std::string(1 << 20U, 'x') + tail, "line 1: expected values of at most 262144 bytes"},
+      {"models:\n" + repeated("- []\n", 200'000) + tail, "expected at most 200000 values"},
   };
   std::string many = "models: [";
-  for (int i = 0; i < 1'000'001; ++i) many += "a,";
-  cases.push_back({many + "]" + tail, "expected at most 1000000 values"});
+  for (int i = 0; i < 200'001; ++i) many += "a,";
+  cases.push_back({many + "]" + tail, "expected at most 200000 values"});
   for (const Case& one : cases) {
     const auto spec = parse_bundle(one.text);
     ASSERT_FALSE(spec.ok()) << one.text.substr(0, 200);

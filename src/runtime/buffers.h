@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "leapp/base/status.h"
@@ -18,6 +19,8 @@ class Buffers {
   /// A file that asks for more is not meant seriously.
   static constexpr std::size_t kLargest = std::size_t{1} << 34U;
 
+  /// Bytes that allocate() would ask for.
+  [[nodiscard]] static std::uint64_t needed(const std::vector<BufferPlan>& plans);
   static Result<Buffers> allocate(const std::vector<BufferPlan>& plans);
 
   Buffers(Buffers&& other) noexcept;

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+
 #include "leapp/engine/options.h"
 
 namespace leapp::runtime {
@@ -17,6 +20,16 @@ struct LoadOptions {
   bool fuse = true;
   /// Every output of every node is an output of the pipeline, also those that only feed other nodes: for traces.
   bool all_outputs = false;
+  /// Bytes that the bundle may ask for: ports, exported state and models together, and a single tensor whose size a
+  /// model has as a constant. 0: a quarter of the machine's memory. What a model asks for while it runs, from values
+  /// that it computed, is not counted.
+  std::uint64_t memory_limit = 0;
+  /// A step, or the first run of a model while it is loaded, that takes longer is ended (engine/stop.h says when) and
+  /// fails with kTimeout. 0: it may take as long as it likes. A thread of its own looks at the clock.
+  std::chrono::nanoseconds timeout{0};
+  /// TorchScript models (`jit`) are run. They are programs: what they can do is bounded by TorchScript alone. Off for
+  /// bundles of strangers.
+  bool allow_torchscript = true;
   engine::Options engine;
 };
 
