@@ -32,7 +32,8 @@ std::string name_of(const BundleSpec& spec, PortIndex at, bool output) {
 // A name that is one of a port has a bound; others come as the file has them.
 std::string brief(const std::string& name) {
   constexpr std::size_t kLongest = 2 * kLongestName + 1;
-  return name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
+  constexpr std::size_t kShown = 200;
+  return name.size() <= kLongest ? name : name.substr(0, kShown) + "...";
 }
 
 /// What an output says of itself, if it does.

@@ -129,6 +129,7 @@ Status StagedFolder::commit(const std::vector<std::string>& previously_written) 
   }
   committed_ = true;
   lock_ = FileDescriptor();
+  const std::shared_ptr<FolderLock> until_cleaned_up = std::exchange(right_, nullptr);
 
   // From here on the new folder is in place. What is left of the old one is removed by a later create() if not now.
   (void)sync_to_disk(target_.parent_path());

@@ -29,7 +29,8 @@ class StagedFolder {
   /// Without a commit(), removes the temporary folder and everything in it.
   ~StagedFolder();
 
-  /// The right to replace the target. Who keeps it has more to do there after commit().
+  /// The right to replace the target, given back by commit() unless somebody keeps it who has more to do there.
+  /// REQUIRES: not committed.
   [[nodiscard]] std::shared_ptr<FolderLock> right() const { return right_; }
 
   /// Where the files are: the temporary folder, after commit() the target.

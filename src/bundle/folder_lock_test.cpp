@@ -98,6 +98,7 @@ TEST_F(FolderLockTest, TwoExportsTakeTurns) {
         auto staged = StagedFolder::create(target_).value();
         ASSERT_TRUE(staged.write("a", mine).ok());
         ASSERT_TRUE(staged.write("b", mine).ok());
+        const auto right = staged.right();
         ASSERT_TRUE(staged.commit({"a", "b"}).ok());
         // Still ours: nobody else replaces what we look at.
         EXPECT_EQ(get(target_ / "a"), mine);

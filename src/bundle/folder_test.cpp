@@ -55,7 +55,7 @@ TEST_F(StagedFolderTest, WithoutCommitNothingHappened) {
     ASSERT_TRUE(staged.write("a", "new").ok());
     const StagedFolder moved(std::move(staged));
     EXPECT_EQ(get(moved.path("a")), "new");
-    EXPECT_EQ(siblings(), 2U);
+    EXPECT_EQ(siblings(), 3U);
   }
   EXPECT_EQ(tree(root_), "bundle/ bundle/a=old ");
 }

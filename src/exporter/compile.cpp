@@ -282,12 +282,13 @@ Result<std::shared_ptr<bundle::FolderLock>> write_bundle(const std::vector<Prepa
   }
   set_config_version(spec);
   LEAPP_RETURN_IF_ERROR(folder.write(session.name() + ".yaml", bundle::yaml_text(spec)));
+  auto right = folder.right();
   LEAPP_RETURN_IF_ERROR(folder.commit(replaced));
   // The bundle matters, its log does not.
   if (const Status opened = session.log().reopen(session.folder()); !opened.ok()) {
     session.log().warning(fmt::format("log.txt: {}", opened.message()));
   }
-  return folder.right();
+  return right;
 }
 
 /// The last line: where it is, and that the console has not shown everything.

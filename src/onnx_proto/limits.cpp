@@ -174,7 +174,7 @@ class Survey {
 
   Status check_bytes(double bytes, const std::string& place) const {
     if (bytes <= static_cast<double>(limits_.tensor_bytes)) return {};
-    return invalid_argument(fmt::format("{}: makes a tensor of {}, memory_limit is {}", place,
+    return invalid_argument(fmt::format("{}: makes a tensor of {}, the option memory_limit is {}", place,
                                         bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
   }
 

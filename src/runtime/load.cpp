@@ -19,6 +19,7 @@
 #include "onnx_proto/external_data.h"
 #include "onnx_proto/limits.h"
 #include "runtime/budget.h"
+#include "runtime/declared_shapes.h"
 #include "runtime/fuse.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
@@ -168,7 +169,8 @@ Status PipelineAccess::Loader::check_torchscript() const {
 
 Status PipelineAccess::Loader::check_limits(const bundle::Model& model, const bundle::ModelFile& file) const {
   if (model.parameters.backend != "onnx") return {};
-  const Status found = onnx::check_limits(file.bytes, {.tensor_bytes = memory_limit_});
+  Status found = onnx::check_limits(file.bytes, {.tensor_bytes = memory_limit_});
+  if (found.ok()) found = check_declared_shapes(model, file.bytes);
   if (found.ok()) return found;
   return {found.code(), fmt::format("models.{} ({}): {}", model.name, file.path.filename().string(), found.message())};
 }

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -54,32 +54,45 @@ class Outcome:
         return self.output.decode(errors="replace")
 
 
+# A process begins with the memory of the one that started it: a small one.
+HELPER = """
+import json, os, resource, sys
+command, seconds, address_space, output = json.loads(sys.argv[1])
+child = os.fork()
+if child == 0:
+    file = os.open(output, os.O_WRONLY)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if address_space:
+        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    os.execv(command[0], command)
+_, status, usage = os.wait4(child, 0)
+print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000]))
+"""
+
+
+def environment() -> dict[str, str]:
+    """Where the command line finds an ONNX Runtime, if this Python has one."""
+    spec = importlib.util.find_spec("onnxruntime")
+    return {"LEAPP_ONNXRUNTIME": str(Path(spec.origin).parent)} if spec is not None and spec.origin else {}
+
+
 def run(command: Sequence[object], *, seconds: int = 60, address_space: int = 0) -> Outcome:
     """Run it, and kill it after so many seconds of CPU."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if address_space:
-            resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-
-    with tempfile.TemporaryFile() as output:
-        child = subprocess.Popen(
-            [str(part) for part in command],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=limit,
-            start_new_session=True,
+    with tempfile.NamedTemporaryFile() as output:
+        request = json.dumps([[str(part) for part in command], seconds, address_space, output.name])
+        helper = [sys.executable, "-S", "-E", "-c", HELPER, request]
+        done = subprocess.run(
+            helper, stdout=subprocess.PIPE, text=True, timeout=20 * seconds, check=True, env=os.environ | environment()
         )
-        try:
-            _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:
-            os.killpg(child.pid, signal.SIGKILL)
-            raise
-        child.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        text = output.read()
-    return Outcome(child.returncode, text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000)
+        return Outcome(json.loads(done.stdout)[0], output.read(), *json.loads(done.stdout)[1:])
+
+
+def patience(refused: bool) -> int:
+    """Seconds of the clock, which mean little on a machine that is busy: much for what ends by itself."""
+    return 60 if refused else 2
 
 
 def tool(*arguments: object, **limits: int) -> Outcome:
@@ -91,5 +104,5 @@ def python(bundle: Path, timeout: float = 2, **limits: int) -> Outcome:
 
 
 def peer(bundle: Path) -> Outcome:
-    """The peer, held to 12 GB and 30 s: it is our machine that it runs on."""
-    return run([PEER, "-c", THEIRS, bundle], seconds=30, address_space=12 << 30)
+    """The peer, held to 4 GB and 20 s: it is our machine that it runs on."""
+    return run([PEER, "-c", THEIRS, bundle], seconds=20, address_space=4 << 30)

@@ -41,9 +41,9 @@ def outcome(name: str, found: measure.Outcome, bundle: Path) -> str:
 
 def peer_answer(found: measure.Outcome, bundle: Path) -> str:
     if found.code < 0:
-        return {-9: "killed: memory", -24: "killed: 30 s of CPU"}.get(found.code, f"killed by signal {-found.code}")
+        return {-9: "killed: memory", -24: "killed after 20 s"}.get(found.code, f"killed by signal {-found.code}")
     if "MemoryError" in found.text or "bad_alloc" in found.text or "Failed to allocate" in found.text:
-        return "memory runs out at 12 GB"
+        return "memory runs out at 4 GB"
     text = answer(found, bundle)
     return (text[:60] + "…") if len(text) > 60 else text or f"exit code {found.code}"
 
@@ -57,7 +57,7 @@ def rows(folder: Path, with_peer: bool) -> list[str]:
     lines = []
     for name, attack in attacks.ATTACKS.items():
         bundle = attack.write(folder / name)
-        ours = measure.tool("run", bundle, "--steps", 1, "--timeout", 2)
+        ours = measure.tool("run", bundle, "--steps", 1, "--timeout", measure.patience(attack.refused))
         theirs = measure.peer(bundle) if with_peer else None
         other = (
             ""
@@ -83,11 +83,11 @@ def main() -> None:
         "",
         "Written by `tests/bundles/hostile/trust.py` from runs in processes of their own; `SECURITY.md` says what is",
         "promised. Memory is what the process had at the most beyond what it has when idle; time is that of the CPU.",
-        "The peer's figures are of its whole process, which also imports torch; it was held to 12 GB and 30 s.",
+        "The peer's figures are of its whole process, which also imports torch; it was held to 4 GB and 20 s.",
         "",
         f"Machine: {platform.machine()}, {platform.system()} {platform.release().split('-')[0]}.",
         "",
-        "| attack | LEAPP says (`leapp run --timeout 2`) | memory, time | the peer |",
+        "| attack | LEAPP says (`leapp run --timeout …`) | memory, time | the peer |",
         "|---|---|---|---|",
         *table,
         "",
