@@ -5,13 +5,15 @@
 //
 //   LD_PRELOAD=libleapp_faults.so load_faults BUNDLE native|onnxruntime STEP
 //
-// Tries every STEP-th request, and prints one line: requests of one load, how many were tried, how many of them ended in
-// kOutOfMemory, in a pipeline all the same, in another error, and in the death of the process, with the numbers of those.
+// Tries every STEP-th request, and prints one line: requests of one load, how many were tried, how many of them ended
+// in kOutOfMemory, in a pipeline all the same, in another error, and in the death of the process, with the numbers of
+// those.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,7 @@ using leapp::runtime::Pipeline;
 
 enum Outcome : int { kOutOfMemory, kLoaded, kOtherError, kStepNeededMemory, kOutcomes };
 
-Outcome outcome_of(const std::string& bundle, const LoadOptions& options, long at) {
+Outcome outcome_of(const std::filesystem::path& bundle, const LoadOptions& options, long at) {
   leapp_faults_plan plan{};
   plan.calls = "alloc";
   plan.at = at;
@@ -48,7 +50,7 @@ Outcome outcome_of(const std::string& bundle, const LoadOptions& options, long a
   return stepped && needed == 0 ? kLoaded : kStepNeededMemory;
 }
 
-long requests_of_one_load(const std::string& bundle, const LoadOptions& options) {
+long requests_of_one_load(const std::filesystem::path& bundle, const LoadOptions& options) {
   leapp_faults_plan plan{};
   plan.calls = "alloc";
   leapp_faults_arm(&plan);
@@ -58,7 +60,7 @@ long requests_of_one_load(const std::string& bundle, const LoadOptions& options)
 }
 
 /// In a child: whatever it does, we go on.
-int try_at(const std::string& bundle, const LoadOptions& options, long at) {
+int try_at(const std::filesystem::path& bundle, const LoadOptions& options, long at) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) ::_exit(outcome_of(bundle, options, at));
@@ -78,13 +80,14 @@ int main(int count, char** arguments) {
   const bool native = std::string(arguments[2]) == "native";
   options.engine.prefer = native ? leapp::engine::Prefer::kNative : leapp::engine::Prefer::kOnnxRuntime;
   const long step = std::atol(arguments[3]);
-  (void)requests_of_one_load(arguments[1], options);  // what is made once in a process
-  const long requests = requests_of_one_load(arguments[1], options);
+  const std::filesystem::path bundle = arguments[1];
+  (void)requests_of_one_load(bundle, options);  // what is made once in a process
+  const long requests = requests_of_one_load(bundle, options);
   std::vector<int> outcomes(kOutcomes + 1, 0);
   std::string died;
   int tried = 0;
   for (long at = 1; at <= requests; at += step, ++tried) {
-    const int outcome = try_at(arguments[1], options, at);
+    const int outcome = try_at(bundle, options, at);
     ++outcomes[static_cast<std::size_t>(outcome)];
     if (outcome == kOutcomes) died += " " + std::to_string(at);
   }

@@ -28,7 +28,7 @@ def test_command_line(name: str, tmp_path: Path) -> None:
     attack = attacks.ATTACKS[name]
     bundle = attack.write(tmp_path / name)
     idle = measure.tool("--version")
-    found = measure.tool("run", bundle, "--steps", 1, "--timeout", measure.patience(attack.refused))
+    found = measure.tool("run", bundle, "--steps", 1, *measure.limits(attack.refused))
     assert found.code in (0, 1, 2), found.text  # neither a signal nor an abort
     assert attack.says in found.text, found.text
     assert found.code != 0 or not attack.says, found.text

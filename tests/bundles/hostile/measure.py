@@ -90,9 +90,9 @@ def run(command: Sequence[object], *, seconds: int = 60, address_space: int = 0)
         return Outcome(json.loads(done.stdout)[0], output.read(), *json.loads(done.stdout)[1:])
 
 
-def patience(refused: bool) -> int:
-    """Seconds of the clock, which mean little on a machine that is busy: much for what ends by itself."""
-    return 60 if refused else 2
+def limits(refused: bool) -> list[object]:
+    """Options of the command line. Seconds of the clock mean little on a busy machine: many for what ends by itself."""
+    return ["--memory-limit", "4GB", "--timeout", 60 if refused else 2]
 
 
 def tool(*arguments: object, **limits: int) -> Outcome:
@@ -104,5 +104,5 @@ def python(bundle: Path, timeout: float = 2, **limits: int) -> Outcome:
 
 
 def peer(bundle: Path) -> Outcome:
-    """The peer, held to 4 GB and 20 s: it is our machine that it runs on."""
-    return run([PEER, "-c", THEIRS, bundle], seconds=20, address_space=4 << 30)
+    """The peer, held to 4 GB and 10 s: it is our machine that it runs on."""
+    return run([PEER, "-c", THEIRS, bundle], seconds=10, address_space=4 << 30)
