@@ -5,13 +5,14 @@
 
 SHELL := bash
 MAKEFLAGS += --no-print-directory
+FUZZ_SECONDS ?= 60
 PYTHON_TESTS ?= tests/cli tests/python tests/parity tests/faults
 
 cxx_sources = $(shell find src include python/bindings examples bench tests -name '*.h' -o -name '*.cpp')
 python_sources = $(wildcard python examples bench tests)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peer setup-tests build demo test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy wheel-test clean
+.PHONY: help setup setup-peer setup-tests build demo test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -73,6 +74,12 @@ lint-python: setup
 tidy: setup  ## compile with clang-tidy
 	@cmake --preset tidy --log-level=WARNING >/dev/null
 	@scripts/stage clang-tidy cmake --build --preset tidy
+
+fuzz:  ## FUZZ_SECONDS=60 for each parser of strangers' bytes, with sanitizers
+	@scripts/stage setup scripts/setup --fuzz
+	@cmake --preset fuzz --log-level=WARNING >/dev/null
+	@scripts/stage "build fuzz" cmake --build --preset fuzz
+	@scripts/fuzz $(FUZZ_SECONDS)
 
 wheel-test: setup  ## build the wheel and import it
 	@scripts/stage wheel scripts/wheel-test

@@ -26,6 +26,11 @@ elseif(LEAPP_SANITIZE)
   message(FATAL_ERROR "LEAPP_SANITIZE: expected nothing, address or thread, found '${LEAPP_SANITIZE}'")
 endif()
 
+# libFuzzer is told which ways through the libraries an input takes.
+if(LEAPP_BUILD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # leapp_add_subdirectories(<folder>...): add_subdirectory for each folder that has a CMakeLists.txt by now. The
 # build folder has the same name, less python/: build/<preset>/python is a folder to import from.
 function(leapp_add_subdirectories)

@@ -123,6 +123,7 @@ leapp::CompileReport validate_written(const leapp::CompileOptions& options) {
 }  // namespace
 
 NB_MODULE(_capture, m) {
+  leapp::python::watch_for_the_end();
   m.doc() = "Capture and export of pipelines (see the leapp package).";
   nb::enum_<leapp::Leaks>(m, "Leaks")
       .value("promote", leapp::Leaks::kPromote)

@@ -38,6 +38,14 @@ class LeappNotImplementedError(LeappError, NotImplementedError, ValueError):
     """Legal, but not supported here."""
 
 
+class LeappMemoryError(LeappError, MemoryError):
+    """There is not enough memory."""
+
+
+class LeappTimeoutError(LeappError, TimeoutError):
+    """It took longer than it may."""
+
+
 class ValidationError(LeappRuntimeError):
     """An exported model does not do what the captured program did."""
 

@@ -25,7 +25,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from leapp._runtime import Manager
-from leapp.errors import LeappValueError
+from leapp.errors import LeappTypeError, LeappValueError
 from leapp.node import Node
 from leapp.ports import Port
 from leapp.robot import GuardEvent
@@ -76,6 +76,9 @@ class InferenceManager:
         optimisation: Literal["off", "basic", "extended", "all"] = "all",
         onnxruntime_library: str | PathLike[str] | None = None,
         profile_prefix: str | PathLike[str] | None = None,
+        memory_limit: int | None = None,
+        timeout: float | None = None,
+        allow_torchscript: bool = True,
     ) -> None:
         """Read the bundle, check its wiring and files, load its models and warm them up.
 
@@ -109,6 +112,13 @@ class InferenceManager:
             already, that of the package ``onnxruntime``, or the system's.
         profile_prefix:
             ONNX Runtime writes a profile to ``{profile_prefix}_{time}.json``.
+        memory_limit:
+            Bytes that the bundle may ask for; a quarter of the machine's memory if not given.
+        timeout:
+            Seconds that a step, or the first run while loading, may take. ONNX models are then ended, between two
+            operators.
+        allow_torchscript:
+            Run ``jit`` and ``pt2`` models, which are programs. Say False for bundles of strangers.
 
         Raises
         ------
@@ -116,6 +126,10 @@ class InferenceManager:
             The bundle is not what it should be: the message names the file, the place, what was expected and found.
         OSError
             A file cannot be read; a FileNotFoundError when there is none.
+        TimeoutError
+            The first run of a model took longer than ``timeout``.
+        MemoryError
+            The system has no more memory.
         ImportError
             ONNX Runtime, or torch for a ``jit`` or ``pt2`` node, is not there.
         """
@@ -129,7 +143,12 @@ class InferenceManager:
             "threads": threads,
             "provider": provider,
             "optimisation": optimisation,
+            "allow_torchscript": allow_torchscript,
         }
+        if memory_limit is not None:
+            options["memory_limit"] = _positive("memory_limit", memory_limit)
+        if timeout is not None:
+            options["timeout"] = _positive("timeout", timeout)
         if onnxruntime_library is not None:
             options["onnxruntime_library"] = str(onnxruntime_library)
         if profile_prefix is not None:
@@ -273,7 +292,8 @@ class InferenceManager:
 
         Feedback inputs may be given too: they replace what the step before left. An unknown key raises a KeyError,
         another shape or dtype a ValueError; nothing has run then, and the state is what it was. So it is after a model
-        failed, which raises a RuntimeError.
+        failed, which raises a RuntimeError, after a TimeoutError (``timeout``), and after Ctrl-C, which ends a long
+        step.
         """
         return self._manager.run(inputs)
 
@@ -360,6 +380,14 @@ class InferenceManager:
     def __repr__(self) -> str:
         """Name the nodes."""
         return f"<InferenceManager {' '.join(self._nodes)}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+
+def _positive(name: str, value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise LeappTypeError(f"{name}: expected a number, found {type(value).__name__}")
+    if not 0 < value < 2**63:
+        raise LeappValueError(f"{name}: expected a number above 0, found {value!r}")
+    return int(value) if name == "memory_limit" else float(value)
 
 
 def _kind_text(kind: str | Enum) -> str:

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/sinks/basic_file_sink.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -36,45 +38,70 @@ std::optional<Inode> inode_of(const fs::path& path) {
   return Inode{status.st_dev, status.st_ino};
 }
 
-struct LogFile {
-  spdlog::sink_ptr sink;
-  std::optional<Inode> inode;
+std::string_view level_name(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      break;
+  }
+  return "error";
+}
+
+/// The open file. Each line goes to the system at once, in one call.
+class LogFile {
+ public:
+  LogFile() = default;
+  explicit LogFile(int number) : number_(number) {}
+  LogFile(LogFile&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  LogFile& operator=(LogFile&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~LogFile() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+
+  [[nodiscard]] std::optional<Inode> inode() const {
+    struct stat status {};
+    if (::fstat(number_, &status) != 0) return std::nullopt;
+    return Inode{status.st_dev, status.st_ino};
+  }
+
+  /// 0, or the errno with which it ended.
+  [[nodiscard]] int append(LogLevel level, std::string_view text) const {
+    const std::string line = fmt::format("[{}] {}\n", level_name(level), text);
+    for (std::string_view rest = line; !rest.empty();) {
+      const ::ssize_t count = ::write(number_, rest.data(), rest.size());
+      if (count < 0 && errno != EINTR) return errno;
+      if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return 0;
+  }
+
+ private:
+  int number_ = -1;
 };
+
+std::string reason(int error) { return std::generic_category().message(error); }
 
 Result<LogFile> open_file(const fs::path& path, bool truncate) {
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(path, error))) fs::remove(path, error);
-  // spdlog would create missing folders; a log in a folder that nobody made hides a mistake.
+  // A log in a folder that nobody made hides a mistake.
   if (!fs::is_directory(path.parent_path(), error)) {
     return io_error(fmt::format("cannot write {}: its folder does not exist", quote(path.string())));
   }
-  try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string(), truncate);
-    sink->set_level(spdlog::level::debug);
-    sink->set_pattern("[%l] %v");
-    return LogFile{std::move(sink), inode_of(path)};
-  } catch (const std::exception& exception) {
-    return io_error(fmt::format("cannot write {}: {}", quote(path.string()), exception.what()));
-  }
-}
-
-spdlog::level::level_enum file_level(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      break;
-  }
-  return spdlog::level::err;
-}
-
-void append(spdlog::sinks::sink& file, LogLevel level, std::string_view text) {
-  file.log({"leapp", file_level(level), spdlog::string_view_t(text.data(), text.size())});
-  file.flush();
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (truncate ? O_TRUNC : 0);
+  LogFile file(::open(path.c_str(), flags, 0666));
+  if (!file.is_open()) return io_error(fmt::format("cannot write {}: {}", quote(path.string()), reason(errno)));
+  return file;
 }
 
 /// Warnings about lines of the user's that some session of the process has shown.
@@ -102,18 +129,30 @@ struct Logger::Impl {
   mutable std::mutex mutex;  // guards all but the atomics
   fs::path path;
   std::optional<Inode> inode;
-  spdlog::sink_ptr file;
+  LogFile file;  // not open after it could not be written: the log is not worth an error
   std::set<std::string, std::less<>> warnings;
   std::size_t known_warnings = 0;
   std::atomic<bool> verbose{false};
 
   void write(ConsoleLine line) {
+    int error = 0;
     {
       const std::lock_guard lock(mutex);
       if (line.level == LogLevel::kWarning && !keep(line)) return;
-      append(*file, line.level, line.text);
+      error = append(line);
     }
     to_console(std::move(line));
+    if (error == 0) return;
+    to_console(ConsoleLine::about(LogLevel::kWarning,
+                                  fmt::format("{} cannot be written any more, the rest of the log is lost: {}",
+                                              quote(path.string()), reason(error)),
+                                  true));
+  }
+
+  int append(const ConsoleLine& line) {
+    const int error = file.is_open() ? file.append(line.level, line.text) : 0;
+    if (error != 0) file = LogFile();
+    return error;
   }
 
   /// Whether the session has not warned of it yet.
@@ -138,8 +177,8 @@ Result<std::unique_ptr<Logger>> Logger::open(const fs::path& folder, bool verbos
   auto impl = std::make_unique<Impl>();
   impl->path = folder / kFileName;
   LEAPP_ASSIGN_OR_RETURN(LogFile file, open_file(impl->path, /*truncate=*/true));
-  impl->inode = file.inode;
-  impl->file = file.sink;
+  impl->inode = file.inode();
+  impl->file = std::move(file);
   impl->verbose = verbose;
   return std::unique_ptr<Logger>(new Logger(std::move(impl)));
 }
@@ -181,8 +220,8 @@ Status Logger::reopen(const fs::path& folder) {
   const fs::path path = folder / kFileName;
   if (const auto inode = inode_of(path); !inode || inode != impl_->inode) {
     LEAPP_ASSIGN_OR_RETURN(LogFile file, open_file(path, /*truncate=*/false));
-    impl_->inode = file.inode;
-    impl_->file = file.sink;
+    impl_->inode = file.inode();
+    impl_->file = std::move(file);
   }
   impl_->path = path;
   return {};

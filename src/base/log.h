@@ -14,7 +14,8 @@ namespace leapp {
 
 /// The log of one session: everything goes to `log.txt` in a folder, warnings and errors also to the console
 /// (console.h; everything when verbose). Lines carry no time, so that two equal runs leave equal logs. Each line is
-/// written to the file at once. All methods may be called from any thread, whatever locks it holds.
+/// written to the file at once; when that fails (a full disk), the console says so once and the log ends there. All
+/// methods may be called from any thread, whatever locks it holds.
 ///
 /// A message about a line of the user's program begins with "file:line: ". Of equal warnings a session keeps the first;
 /// one about a line that an earlier session of the process has shown is in the file, and on the console when verbose.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 
 namespace leapp {
@@ -35,6 +36,47 @@ std::string quote(std::string_view text) {
   }
   result += '"';
   return result;
+}
+
+std::string quote_brief(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  return text.size() <= kLongest ? quote(text) : quote(std::string(text.substr(0, kLongest)) + "...");
+}
+
+std::string printable(std::string_view text, bool keep_lines) {
+  // The bidirectional ones can make a line read as something else.
+  const auto is_control = [&](char32_t code) {
+    if (code == U'\n') return !keep_lines;
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200E && code <= 0x200F) ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  };
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view before = text;
+    const auto code = take_code_point(text);
+    const std::string_view bytes = before.substr(0, before.size() - text.size());
+    if (code && !is_control(*code)) {
+      result += bytes;
+      continue;
+    }
+    for (const char byte : bytes) {
+      fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  }
+  return result;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  static constexpr std::array<const char*, 6> kUnits{"kB", "MB", "GB", "TB", "PB", "EB"};
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 std::optional<char32_t> take_code_point(std::string_view& text) {

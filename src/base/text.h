@@ -35,6 +35,16 @@ template <typename Range>
 /// UTF-8 passes unchanged.
 [[nodiscard]] std::string quote(std::string_view text);
 
+/// quote() of a text from a stranger: no more than its first 200 bytes, and "..." for the rest.
+[[nodiscard]] std::string quote_brief(std::string_view text);
+
+/// `text` with control characters, the bidirectional ones among them, and bytes that are not UTF-8 written as \x1b: a
+/// terminal shows it and does nothing else. Line breaks stay where `keep_lines`.
+[[nodiscard]] std::string printable(std::string_view text, bool keep_lines = false);
+
+/// "512 B", "1.2 kB", "34.0 MB".
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+
 /// Takes the first character off `text` and returns its code point, or nothing (and takes one byte) when the bytes
 /// there are not UTF-8: truncated, overlong, a surrogate, above U+10FFFF. REQUIRES: `text` is not empty.
 [[nodiscard]] std::optional<char32_t> take_code_point(std::string_view& text);

@@ -92,7 +92,7 @@ Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t lar
   try {
     bytes.resize(size);
   } catch (const std::bad_alloc&) {
-    return io_error(fmt::format("cannot read {}: no memory for {} bytes", path.string(), size));
+    return out_of_memory(fmt::format("cannot read {}: no memory for {} bytes", path.string(), size));
   }
   std::size_t done = 0;
   while (done < bytes.size()) {

@@ -35,17 +35,18 @@ class FileDescriptor {
 /// "cannot <action> <path>: <the system's words for error_number>".
 [[nodiscard]] Status file_error(std::string_view action, const std::filesystem::path& path, int error_number);
 
-/// Writes all of it; `path` is for messages.
+/// Writes all of `bytes` to the open file `file`; `path` is for messages.
 Status write_all(int file, std::span<const std::byte> bytes, const std::filesystem::path& path);
 
-/// Puts a file with that text in the place of what is there, in one step: whoever reads it sees the old one or the new
-/// one. Written to `beside`, a sibling that must not exist, forced to disk and renamed. A symlink at `path` is replaced
-/// and not followed. On failure `path` is what it was.
-Status replace_file(const std::filesystem::path& path, const std::filesystem::path& beside, std::string_view text);
+/// The name under which replace_file writes: no reader takes it for the file.
+[[nodiscard]] std::filesystem::path part_of(const std::filesystem::path& file);
+
+/// Writes a file beside `file` and renames it: a reader sees the old one or the new one, and a link in either place is
+/// replaced, not followed. On failure the old one stays. `durable`: after a loss of power too.
+Status replace_file(const std::filesystem::path& file, std::string_view bytes, bool durable = false);
 
 /// Writes a file that must not exist, with those permissions. On failure there is none.
 Status create_file(const std::filesystem::path& path, std::string_view text, unsigned mode);
-
 /// Forces a file, or the list of names in a folder, to disk.
 Status sync_to_disk(const std::filesystem::path& path);
 

@@ -59,29 +59,31 @@ Result<fs::path> checked_name(std::string_view name) {
 
 }  // namespace
 
-StagedFolder::StagedFolder(fs::path target, fs::path staged, FileDescriptor lock)
-    : target_(std::move(target)), staged_(std::move(staged)), lock_(std::move(lock)) {}
+StagedFolder::StagedFolder(fs::path target, fs::path staged, FileDescriptor lock, std::shared_ptr<FolderLock> right)
+    : target_(std::move(target)), staged_(std::move(staged)), lock_(std::move(lock)), right_(std::move(right)) {}
 
 StagedFolder::StagedFolder(StagedFolder&& other) noexcept
     : target_(std::move(other.target_)),
       staged_(std::exchange(other.staged_, {})),
       lock_(std::move(other.lock_)),
+      right_(std::move(other.right_)),
       committed_(other.committed_) {}
 
 StagedFolder::~StagedFolder() {
   if (!committed_ && !staged_.empty()) remove_tree(staged_);
 }
 
-Result<StagedFolder> StagedFolder::create(const fs::path& target) {
+Result<StagedFolder> StagedFolder::create(const fs::path& target, const FolderLock::Options& options) {
   LEAPP_ASSIGN_OR_RETURN(fs::path real, resolve_target(target));
+  LEAPP_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::acquire(real, options));
+  auto right = std::make_shared<FolderLock>(std::move(lock));
   const StagingNames names(real);
-  names.clean_up();
+  names.clean_up(right->is_held());
   // Another thread may take the same name between looking and making.
   for (int attempt = 0;; ++attempt) {
     fs::path staged = names.fresh_staged();
     if (::mkdir(staged.c_str(), 0777) == 0) {
-      FileDescriptor lock = lock_folder(staged);
-      return StagedFolder(std::move(real), std::move(staged), std::move(lock));
+      return StagedFolder(std::move(real), staged, lock_folder(staged), std::move(right));
     }
     if (errno != EEXIST || attempt == 100) return file_error("make", staged, errno);
   }
@@ -127,6 +129,7 @@ Status StagedFolder::commit(const std::vector<std::string>& previously_written) 
   }
   committed_ = true;
   lock_ = FileDescriptor();
+  const std::shared_ptr<FolderLock> until_cleaned_up = std::exchange(right_, nullptr);
 
   // From here on the new folder is in place. What is left of the old one is removed by a later create() if not now.
   (void)sync_to_disk(target_.parent_path());

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "bundle/file_system.h"
+#include "bundle/folder_lock.h"
 #include "leapp/base/status.h"
 
 namespace leapp::bundle {
@@ -19,12 +21,17 @@ class StagedFolder {
  public:
   /// Makes the temporary folder, after removing those that dead processes left for the same target. `target` may exist,
   /// as a folder or as a symlink to one (which then stays a symlink); its parent folder must.
-  static Result<StagedFolder> create(const std::filesystem::path& target);
+  /// Waits for others that do the same (folder_lock.h); kFailedPrecondition when they take too long.
+  static Result<StagedFolder> create(const std::filesystem::path& target, const FolderLock::Options& options = {});
 
   StagedFolder(StagedFolder&& other) noexcept;
   StagedFolder& operator=(StagedFolder&&) = delete;
   /// Without a commit(), removes the temporary folder and everything in it.
   ~StagedFolder();
+
+  /// The right to replace the target, given back by commit() unless somebody keeps it who has more to do there.
+  /// REQUIRES: not committed.
+  [[nodiscard]] std::shared_ptr<FolderLock> right() const { return right_; }
 
   /// Where the files are: the temporary folder, after commit() the target.
   [[nodiscard]] const std::filesystem::path& folder() const { return committed_ ? target_ : staged_; }
@@ -45,11 +52,13 @@ class StagedFolder {
   Status commit(const std::vector<std::string>& previously_written);
 
  private:
-  StagedFolder(std::filesystem::path target, std::filesystem::path staged, FileDescriptor lock);
+  StagedFolder(std::filesystem::path target, std::filesystem::path staged, FileDescriptor lock,
+               std::shared_ptr<FolderLock> right);
 
   std::filesystem::path target_;
   std::filesystem::path staged_;
   FileDescriptor lock_;  // held while the folder is in use, so that no other process takes it for a leftover
+  std::shared_ptr<FolderLock> right_;
   bool committed_ = false;
 };
 

@@ -4,6 +4,7 @@
 // Bundles that were made to break a reader, and bundles that broke on the way.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -29,6 +30,12 @@ std::string read(const fs::path& path) {
 
 std::string port(const std::string& fields) {
   return "models:\n  m:\n    inputs:\n    - " + fields + "\n    outputs: []\npipeline: {}\n";
+}
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
 }
 
 struct Case {
@@ -117,11 +124,16 @@ TEST(HostileYaml, IsRefusedWithLineAndPlace) {
       {"models: " + std::string(65, '[') + std::string(65, ']') + tail, "expected at most 64 levels"},
       {std::string(100'000, '['), "line 1"},
       {std::string(100'000, '{'), "line 1"},
-      {std::string((std::size_t{16} << 20U) + 1, ' '), "expected at most 16777216 bytes, found 16777217"},
+      {std::string((std::size_t{4} << 20U) + 1, ' '), "expected at most 4194304 bytes, found 4194305"},
+      {std::string(std::size_t{3} << 20U, '['), "line 1: expected values of at most 131072 bytes"},
+      {repeated("{a: ", 1'000'000), "line 1: expected values of at most 131072 bytes"},
+      {"models: {}" + tail + "\n\n" + repeated("[a: ", 500'000), "line 5: expected values of at most 131072 bytes"},
+      {"models: " + std::string(1 << 20U, 'x') + tail, "line 1: expected values of at most 131072 bytes"},
+      {"models:\n" + repeated("- []\n", 200'000) + tail, "expected at most 200000 values"},
   };
   std::string many = "models: [";
-  for (int i = 0; i < 1'000'001; ++i) many += "a,";
-  cases.push_back({many + "]" + tail, "expected at most 1000000 values"});
+  for (int i = 0; i < 200'001; ++i) many += "a,";
+  cases.push_back({many + "]" + tail, "expected at most 200000 values"});
   for (const Case& one : cases) {
     const auto spec = parse_bundle(one.text);
     ASSERT_FALSE(spec.ok()) << one.text.substr(0, 200);
@@ -177,6 +189,67 @@ class Mutator {
 
   std::mt19937 random_;
 };
+
+std::string nodes(std::size_t count, std::size_t ports) {
+  std::string list;
+  for (std::size_t i = 0; i < ports; ++i) list += "    - {name: p" + std::to_string(i) + ", dtype: bool, shape: []}\n";
+  std::string text = "models:\n";
+  for (std::size_t i = 0; i < count; ++i) {
+    text += "  n" + std::to_string(i) +
+            (ports == 0 ? ": {inputs: [], outputs: []}\n" : ":\n    outputs: []\n    inputs:\n");
+    text += list;
+  }
+  return text + "pipeline: {}\n";
+}
+
+TEST(HostileYaml, NodesPortsAndNamesAreCounted) {
+  EXPECT_TRUE(parse_bundle(nodes(kMostNodes, 0)).ok());
+  EXPECT_TRUE(parse_bundle(nodes(2, kMostPorts / 2)).ok());
+  const std::string longest(kLongestName, 'x');
+  const auto named = [](const std::string& node, const std::string& name) {
+    // A key of more than 1024 characters has to say that it is one.
+    return "models:\n  ? " + node + "\n  :\n    outputs: []\n    inputs:\n    - {name: " + name +
+           ", dtype: bool, shape: []}\npipeline: {}\n";
+  };
+  EXPECT_TRUE(parse_bundle(named(longest, longest)).ok());
+  for (const auto& [text, expected] :
+       std::vector<Case>{{nodes(kMostNodes + 1, 0), "expected at most 4096 nodes, found 4097"},
+                         {nodes(1, kMostPorts + 1), "expected at most 16384 ports, found 16385"},
+                         {nodes(3, kMostPorts / 2), "expected at most 16384 ports of all nodes together"},
+                         {named(longest + "x", "a"), "expected names of at most 1024 bytes, found one of 1025"},
+                         {named("a", longest + "x"), "expected names of at most 1024 bytes, found one of 1025"}}) {
+    const auto spec = parse_bundle(text);
+    EXPECT_NE(spec.status().message().find(expected), std::string::npos) << spec.status().message().substr(0, 300);
+  }
+}
+
+TEST(HostileYaml, ProblemsOfTheWiringAreCountedAndNotAllKept) {
+  std::string text = "models: {}\npipeline:\n  data_flow:\n";
+  for (int i = 0; i < 2000; ++i) text += "    a" + std::to_string(i) + "/x: []\n";
+  const WiringReport report = resolve_wiring(parse_bundle(text).value());
+  ASSERT_EQ(report.problems.size(), 1001U);
+  EXPECT_EQ(report.problems.back().message(), "pipeline: 1000 more problems");
+}
+
+TEST(HostileYaml, OfALinkThatLeadsOutOnlyThePlaceIsSaid) {
+  std::string name = (fs::temp_directory_path() / "leapp_hostile_test.XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const fs::path root = name;
+  fs::create_directory(root / "b");
+  std::ofstream(root / "secret") << "a: 1\nroot: hash\n";
+  fs::create_symlink(root / "secret", root / "b" / "b.yaml");
+  const std::string outside = read_bundle(root / "b" / "b.yaml").status().message();
+  EXPECT_NE(outside.find("line 1"), std::string::npos) << outside;
+  EXPECT_EQ(outside.find("root: "), std::string::npos) << outside;
+  EXPECT_EQ(outside.find("unknown key"), std::string::npos) << outside;
+  fs::rename(root / "secret", root / "b" / "real.yaml");
+  fs::remove(root / "b" / "b.yaml");
+  fs::create_symlink("real.yaml", root / "b" / "b.yaml");
+  EXPECT_NE(read_bundle(root / "b" / "b.yaml").status().message().find("a: unknown key"), std::string::npos);
+  EXPECT_EQ(locate_bundle(root / "b").value(), root / "b" / "b.yaml");
+  EXPECT_EQ(locate_bundle(root).status().code(), StatusCode::kNotFound);
+  fs::remove_all(root);
+}
 
 TEST(HostileYaml, DamagedBundlesEndInAnErrorOrInASpec) {
   std::vector<std::string> texts;

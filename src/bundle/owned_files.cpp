@@ -2,20 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundle/owned_files.h"
 
-#include <yaml-cpp/yaml.h>
-
-#include <exception>
-#include <fstream>
+#include <optional>
 #include <set>
 
 #include "base/log.h"
+#include "bundle/file_system.h"
+#include "bundle/yaml_cursor.h"
+#include "bundle/yaml_tree.h"
+#include "leapp/bundle/reader.h"
 
 namespace leapp::bundle {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uintmax_t kLargestYaml = std::uintmax_t{16} << 20;
 
 void insert_inside(std::set<std::string>& names, const std::string& path) {
   const fs::path normal = fs::path(path).lexically_normal();
@@ -23,20 +22,27 @@ void insert_inside(std::set<std::string>& names, const std::string& path) {
   if (normal != Logger::kFileName) names.insert(normal.string());
 }
 
+void insert_model(std::set<std::string>& names, const YamlCursor& model) {
+  const auto parameters = model.is_map() ? model.find("parameters") : std::nullopt;
+  const auto path = parameters && parameters->is_map() ? parameters->find("model_path") : std::nullopt;
+  const auto text = path ? path->text() : Result<std::string>(Status());
+  if (!text.ok()) return;
+  insert_inside(names, text.value());
+  if (fs::path(text.value()).extension() == ".onnx") insert_inside(names, text.value() + ".data");
+}
+
+// Someone else's YAML, or half a file: then its models are not known to be ours, and stay.
 void insert_models(std::set<std::string>& names, const fs::path& yaml) {
   std::error_code error;
-  // Of anything but a regular file (a pipe, say) even opening could block.
-  if (!fs::is_regular_file(yaml, error) || fs::file_size(yaml, error) > kLargestYaml || error) return;
-  std::ifstream file(yaml, std::ios::binary);
-  const YAML::Node root = YAML::Load(file);
-  if (!root.IsMap() || !root["models"].IsMap()) return;
-  for (const auto& model : root["models"]) {
-    if (!model.second.IsMap() || !model.second["parameters"].IsMap()) continue;
-    const YAML::Node path = model.second["parameters"]["model_path"];
-    if (!path.IsScalar()) continue;
-    insert_inside(names, path.Scalar());
-    if (fs::path(path.Scalar()).extension() == ".onnx") insert_inside(names, path.Scalar() + ".data");
-  }
+  if (fs::is_symlink(fs::symlink_status(yaml, error))) return;
+  const auto bytes = read_file(yaml, kLargestYaml);
+  if (!bytes.ok()) return;
+  const auto tree = parse_yaml({reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size()});
+  if (!tree.ok()) return;
+  const YamlCursor root(tree.value(), "");
+  const auto models = root.is_map() ? root.find("models") : std::nullopt;
+  if (!models || !models->is_map()) return;
+  for (std::size_t i = 0; i < models->size(); ++i) insert_model(names, models->at(i));
 }
 
 }  // namespace
@@ -45,12 +51,9 @@ std::vector<std::string> files_of_bundle(const fs::path& folder, std::string_vie
   std::set<std::string> names;
   for (const char* suffix : {".yaml", ".png", ".html", "_initial_values.safetensors", "_report.json", ".manifest"}) {
     names.insert(std::string(name) + suffix);
+    names.insert(part_of(std::string(name) + suffix).string());  // of an export that was killed
   }
-  try {
-    insert_models(names, folder / (std::string(name) + ".yaml"));
-  } catch (const std::exception&) {
-    // Someone else's YAML, or half a file: then its models are not known to be ours, and stay.
-  }
+  insert_models(names, folder / (std::string(name) + ".yaml"));
   return {names.begin(), names.end()};
 }
 

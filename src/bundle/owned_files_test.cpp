@@ -16,8 +16,18 @@ namespace fs = std::filesystem;
 
 using OwnedFilesTest = FolderTest;
 
-const std::vector<std::string> kFixed{"b.html",       "b.manifest", "b.png", "b.yaml", "b_initial_values.safetensors",
-                                      "b_report.json"};
+const std::vector<std::string> kFixed{"b.html",
+                                      "b.html.part",
+                                      "b.manifest",
+                                      "b.manifest.part",
+                                      "b.png",
+                                      "b.png.part",
+                                      "b.yaml",
+                                      "b.yaml.part",
+                                      "b_initial_values.safetensors",
+                                      "b_initial_values.safetensors.part",
+                                      "b_report.json",
+                                      "b_report.json.part"};
 
 std::vector<std::string> with(std::vector<std::string> more) {
   more.insert(more.end(), kFixed.begin(), kFixed.end());

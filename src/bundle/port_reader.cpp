@@ -22,6 +22,9 @@ constexpr std::string_view kTemporalAxis = "__temporal_axis__";
 constexpr std::size_t kHighestRank = 64;
 
 Status check_port_name(const YamlCursor& at, const std::string& name) {
+  if (name.size() > kLongestName) {
+    return at.error(fmt::format("expected names of at most {} bytes, found one of {}", kLongestName, name.size()));
+  }
   if (!name.empty() && name.find('/') == std::string::npos) return {};
   return at.expected("a name that is not empty and has no '/'");
 }
@@ -181,6 +184,9 @@ Result<std::vector<Port>> read_ports(const YamlCursor& list) {
   std::vector<Port> ports;
   if (list.is_null()) return ports;
   if (!list.is_list()) return list.expected("a list of ports");
+  if (list.size() > kMostPorts) {
+    return list.error(fmt::format("expected at most {} ports, found {}", kMostPorts, list.size()));
+  }
   std::set<std::string> names;
   for (std::size_t i = 0; i < list.size(); ++i) {
     LEAPP_ASSIGN_OR_RETURN(Port port, read_port(list.at(i)));

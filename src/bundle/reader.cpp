@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "bundle/port_reader.h"
 #include "bundle/yaml_cursor.h"
@@ -16,6 +18,8 @@
 
 namespace leapp::bundle {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kSystemInformation = "system information";
 constexpr std::string_view kConfigVersion = "leapp config version";
@@ -56,6 +60,10 @@ Result<ModelParameters> read_parameters(const YamlCursor& at) {
 
 Result<Model> read_model_entry(const std::string& name, const YamlCursor& at) {
   Model model;
+  if (name.size() > kLongestName) {
+    return data_loss(fmt::format("line {}: models: expected names of at most {} bytes, found one of {}", at.node().line,
+                                 kLongestName, name.size()));
+  }
   model.name = name;
   if (!is_node_name(name)) {
     return at.error("a node's name must not be empty, '.' or '..' and must have no '/', '\\' or control character");
@@ -74,8 +82,16 @@ Result<Model> read_model_entry(const std::string& name, const YamlCursor& at) {
 Result<std::vector<Model>> read_models(const YamlCursor& at) {
   std::vector<Model> models;
   if (!at.is_map()) return at.expected("a map of nodes");
+  if (at.size() > kMostNodes) {
+    return at.error(fmt::format("expected at most {} nodes, found {}", kMostNodes, at.size()));
+  }
+  std::size_t ports = 0;
   for (std::size_t i = 0; i < at.size(); ++i) {
     LEAPP_ASSIGN_OR_RETURN(Model model, read_model_entry(at.key(i), at.at(i)));
+    ports += model.inputs.size() + model.outputs.size();
+    if (ports > kMostPorts) {
+      return at.error(fmt::format("expected at most {} ports of all nodes together, found more", kMostPorts));
+    }
     models.push_back(std::move(model));
   }
   return models;
@@ -130,7 +146,9 @@ Result<SystemInformation> read_system(const YamlCursor& at) {
 
 }  // namespace
 
-Result<BundleSpec> parse_bundle(std::string_view text) {
+namespace {
+
+Result<BundleSpec> read_spec(std::string_view text) {
   LEAPP_ASSIGN_OR_RETURN(const YamlNode tree, parse_yaml(text));
   const YamlCursor root(tree, "");
   BundleSpec spec;
@@ -148,12 +166,57 @@ Result<BundleSpec> parse_bundle(std::string_view text) {
   return spec;
 }
 
-Result<BundleSpec> read_bundle(const std::filesystem::path& file, const FileOptions& options) {
+}  // namespace
+
+Result<BundleSpec> parse_bundle(std::string_view text) {
+  return without_exceptions([&] { return read_spec(text); });
+}
+
+namespace {
+
+bool leads_out(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(file, error))) return false;
+  const fs::path folder = fs::canonical(file.has_parent_path() ? file.parent_path() : fs::path("."), error);
+  const fs::path real = error ? fs::path() : fs::canonical(file, error);
+  return error || std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first != folder.end();
+}
+
+// "line 3: models.x: ..." -> "line 3".
+std::string place_of(const std::string& message) {
+  const bool has_line = message.starts_with("line ");
+  return has_line ? message.substr(0, message.find(':')) : "somewhere";
+}
+
+}  // namespace
+
+Result<fs::path> locate_bundle(const fs::path& bundle) {
+  std::error_code error;
+  if (!fs::is_directory(bundle, error)) return bundle;
+  const fs::path written = bundle.has_filename() ? bundle : bundle.parent_path();
+  const fs::path real = fs::canonical(bundle, error);
+  std::vector<std::string> names;
+  for (const fs::path& name : {written.filename(), real.filename()}) {
+    std::string yaml = name.string() + ".yaml";
+    if (name.empty() || name == "." || name == ".." || (!names.empty() && names.back() == yaml)) continue;
+    if (fs::exists(fs::symlink_status(bundle / yaml, error))) return bundle / yaml;
+    names.push_back(std::move(yaml));
+  }
+  return not_found(fmt::format("{} is no bundle: expected {} in it, found none", bundle.string(), join(names, " or ")));
+}
+
+Result<BundleSpec> read_bundle(const fs::path& file, const FileOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(file, kLargestYaml));
   if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(file, bytes));
+  if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(file, bytes));
   auto spec = parse_bundle({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (!spec.ok()) return Status(spec.status().code(), fmt::format("{}: {}", file.string(), spec.status().message()));
-  return spec;
+  if (spec.ok()) return spec;
+  const std::string& message = spec.status().message();
+  if (!leads_out(file)) return Status(spec.status().code(), fmt::format("{}: {}", file.string(), message));
+  return Status(spec.status().code(),
+                fmt::format("{}: {}: not what a bundle has there; the file is a link that leads out of its folder, so "
+                            "what it says is not shown",
+                            file.string(), place_of(message)));
 }
 
 }  // namespace leapp::bundle

@@ -12,16 +12,16 @@
 
 #include "base/text.h"
 #include "bundle/safetensors.h"
+#include "bundle/safetensors_file.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::bundle {
 namespace {
 
-constexpr std::uint64_t kLargestHeader = 100'000'000;
 constexpr std::size_t kHighestRank = 64;
 
 struct Entry {
-  StoredTensor tensor;
+  TensorRange tensor;
   std::optional<DType> dtype;
   std::optional<std::vector<std::uint64_t>> shape;
   std::optional<std::vector<std::uint64_t>> offsets;
@@ -51,16 +51,17 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(std::string& name) override {
     if (level_ == 1) {
-      if (!names_.insert(name).second) return fail(fmt::format("{} occurs twice", quote(name)));
+      if (!names_.insert(name).second) return fail(fmt::format("{} occurs twice", quote_brief(name)));
       metadata_ = name == "__metadata__";
       fields_.clear();
+      if (names_.size() > kMostTensors) return fail(fmt::format("expected at most {} tensors", kMostTensors));
       if (!metadata_) entries.push_back({{.name = name}, {}, {}, {}});
       return true;
     }
-    if (!fields_.insert(name).second) return fail(fmt::format("{} occurs twice", quote(name)));
+    if (!fields_.insert(name).second) return fail(fmt::format("{} occurs twice", quote_brief(name)));
     field_ = name;
     if (metadata_ || name == "dtype" || name == "shape" || name == "data_offsets") return true;
-    return fail(fmt::format("unknown field {}", quote(name)));
+    return fail(fmt::format("unknown field {}", quote_brief(name)));
   }
 
   bool string(std::string& value) override {
@@ -68,7 +69,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     if (metadata_) return true;
     if (field_ != "dtype") return fail(fmt::format("{} is a string", field_));
     entries.back().dtype = parse_safetensors_dtype(value);
-    return entries.back().dtype ? true : fail(fmt::format("unknown dtype {}", quote(value)));
+    return entries.back().dtype ? true : fail(fmt::format("unknown dtype {}", quote_brief(value)));
   }
 
   bool start_array(std::size_t /*elements*/) override {
@@ -117,7 +118,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool fail(const std::string& message) {
     const bool inside = level_ >= 2 && !metadata_ && !entries.empty();
-    problem = inside ? fmt::format("{}: {}", quote(entries.back().tensor.name), message) : message;
+    problem = inside ? fmt::format("{}: {}", quote_brief(entries.back().tensor.name), message) : message;
     return false;
   }
 
@@ -129,7 +130,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::unordered_set<std::string> fields_;
 };
 
-std::optional<std::uint64_t> byte_count(const StoredTensor& tensor) {
+std::optional<std::uint64_t> byte_count(const TensorRange& tensor) {
   std::uint64_t count = dtype_size(tensor.dtype);
   for (const std::int64_t extent : tensor.shape) {
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count)) return std::nullopt;
@@ -137,18 +138,18 @@ std::optional<std::uint64_t> byte_count(const StoredTensor& tensor) {
   return count;
 }
 
-// Sorts by offset and gives each its bytes; together they must be all of `data`.
-Status place(std::vector<Entry>& entries, std::span<const std::byte> data) {
+// Sorts by offset and gives each its place; together they must be all of the data.
+Status place(std::vector<Entry>& entries, std::uint64_t data_size) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return *a.offsets < *b.offsets; });
   std::uint64_t end = 0;
   for (Entry& entry : entries) {
     const std::uint64_t from = (*entry.offsets)[0];
     const std::uint64_t to = (*entry.offsets)[1];
-    const std::string name = quote(entry.tensor.name);
-    if (from > to || to > data.size()) {
+    const std::string name = quote_brief(entry.tensor.name);
+    if (from > to || to > data_size) {
       return data_loss(
-          fmt::format("{}: data_offsets [{},{}] do not lie in the {} bytes of data", name, from, to, data.size()));
+          fmt::format("{}: data_offsets [{},{}] do not lie in the {} bytes of data", name, from, to, data_size));
     }
     if (from != end) {
       return data_loss(
@@ -158,35 +159,52 @@ Status place(std::vector<Entry>& entries, std::span<const std::byte> data) {
       return data_loss(fmt::format("{}: {} bytes do not make a {}", name, to - from,
                                    type_text(entry.tensor.dtype, entry.tensor.shape)));
     }
-    entry.tensor.bytes = data.subspan(from, to - from);
+    entry.tensor.offset = from;
+    entry.tensor.size = to - from;
     end = to;
   }
-  if (end != data.size()) return data_loss(fmt::format("{} bytes at the end belong to no tensor", data.size() - end));
+  if (end != data_size) return data_loss(fmt::format("{} bytes at the end belong to no tensor", data_size - end));
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<StoredTensor>> parse_safetensors(std::span<const std::byte> file) {
+Result<std::uint64_t> safetensors_header_size(std::span<const std::byte> start, std::uint64_t file_size) {
   std::uint64_t length = 0;
-  if (file.size() < sizeof length) return data_loss("not a safetensors file: shorter than 8 bytes");
-  std::memcpy(&length, file.data(), sizeof length);
+  if (start.size() < sizeof length) return data_loss("not a safetensors file: shorter than 8 bytes");
+  std::memcpy(&length, start.data(), sizeof length);
   if (length > kLargestHeader) {
     return data_loss(fmt::format("expected a header of at most {} bytes, found {}", kLargestHeader, length));
   }
-  if (length > file.size() - sizeof length) {
-    return data_loss(fmt::format("the header says it has {} bytes, the file has {}", length, file.size()));
+  if (length > file_size - sizeof length) {
+    return data_loss(fmt::format("the header says it has {} bytes, the file has {}", length, file_size));
   }
-  const std::string_view header(reinterpret_cast<const char*>(file.data()) + sizeof length, length);
+  return length;
+}
+
+Result<std::vector<TensorRange>> parse_safetensors_header(std::string_view header, std::uint64_t data_size) {
   if (!header.starts_with('{') || !is_utf8(header))
     return data_loss("expected a header that is a JSON object in UTF-8");
-
   HeaderReader reader;
   if (!nlohmann::json::sax_parse(header.begin(), header.end(), &reader)) return data_loss("header: " + reader.problem);
-  LEAPP_RETURN_IF_ERROR(place(reader.entries, file.subspan(sizeof length + length)));
-  std::vector<StoredTensor> tensors;
+  LEAPP_RETURN_IF_ERROR(place(reader.entries, data_size));
+  std::vector<TensorRange> tensors;
   tensors.reserve(reader.entries.size());
   for (Entry& entry : reader.entries) tensors.push_back(std::move(entry.tensor));
+  return tensors;
+}
+
+Result<std::vector<StoredTensor>> parse_safetensors(std::span<const std::byte> file) {
+  LEAPP_ASSIGN_OR_RETURN(const std::uint64_t length, safetensors_header_size(file, file.size()));
+  const std::string_view header(reinterpret_cast<const char*>(file.data()) + kSafetensorsStart, length);
+  const std::span<const std::byte> data = file.subspan(kSafetensorsStart + length);
+  LEAPP_ASSIGN_OR_RETURN(std::vector<TensorRange> ranges, parse_safetensors_header(header, data.size()));
+  std::vector<StoredTensor> tensors;
+  tensors.reserve(ranges.size());
+  for (TensorRange& range : ranges) {
+    tensors.push_back(
+        {std::move(range.name), range.dtype, std::move(range.shape), data.subspan(range.offset, range.size)});
+  }
   return tensors;
 }
 

@@ -149,9 +149,7 @@ Result<Signature> sign_bundle(const fs::path& bundle, const std::string& private
   manifest.signatures.push_back({known.fingerprint(), signature});
   std::sort(manifest.signatures.begin(), manifest.signatures.end(),
             [](const ManifestSignature& a, const ManifestSignature& b) { return a.key < b.key; });
-  // The suffix keeps it out of the list of files, should somebody look meanwhile.
-  const fs::path beside = place.folder / fmt::format(".{}.{}{}", manifest.bundle, ::getpid(), kManifestSuffix);
-  LEAPP_RETURN_IF_ERROR(replace_file(place.manifest, beside, manifest_text(manifest)));
+  LEAPP_RETURN_IF_ERROR(replace_file(place.manifest, manifest_text(manifest), true));
   return Signature{known.fingerprint(), manifest.serial, manifest.files.size(), manifest.signatures.size()};
 }
 

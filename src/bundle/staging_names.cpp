@@ -45,6 +45,11 @@ StagingNames::StagingNames(fs::path target) : target_(std::move(target)) {
   parked_prefix_ = fmt::format(".leapp-parked.{:016x}.", hash);
 }
 
+fs::path StagingNames::lock_file() const {
+  const std::string_view hash = std::string_view(staged_prefix_).substr(std::string_view(".leapp-staged.").size());
+  return target_.parent_path() / fmt::format(".leapp-lock.{}", hash.substr(0, hash.size() - 1));
+}
+
 fs::path StagingNames::fresh(const std::string& prefix) const {
   std::error_code error;
   for (int i = 0;; ++i) {
@@ -53,7 +58,7 @@ fs::path StagingNames::fresh(const std::string& prefix) const {
   }
 }
 
-void StagingNames::clean_up() const {
+void StagingNames::clean_up(bool alone) const {
   std::error_code error;
   std::vector<fs::path> leftovers;
   for (fs::directory_iterator it(target_.parent_path(), error), end; !error && it != end; it.increment(error)) {
@@ -63,7 +68,7 @@ void StagingNames::clean_up() const {
     std::error_code ignored;
     if (!it->is_directory(ignored) || it->is_symlink(ignored)) continue;
     const std::string_view tail = std::string_view(name).substr(staged_prefix_.size());
-    if (is_alive(tail.substr(0, tail.find('.'))) || is_locked(it->path())) continue;
+    if ((!alone && is_alive(tail.substr(0, tail.find('.')))) || is_locked(it->path())) continue;
     if (parked && fs::symlink_status(target_, ignored).type() == fs::file_type::not_found) {
       fs::rename(it->path(), target_, ignored);
       if (!ignored) continue;

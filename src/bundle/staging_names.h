@@ -19,9 +19,13 @@ class StagingNames {
   [[nodiscard]] std::filesystem::path fresh_staged() const { return fresh(staged_prefix_); }
   [[nodiscard]] std::filesystem::path fresh_parked() const { return fresh(parked_prefix_); }
 
+  /// The file whose lock is the right to replace the target.
+  [[nodiscard]] std::filesystem::path lock_file() const;
+
   /// Removes what processes that are gone left behind. Should one have died between its two renames, the old folder
-  /// goes back to its place first.
-  void clean_up() const;
+  /// goes back to its place first. `alone`: nobody else replaces the target now, so that whatever is there and not in
+  /// use was left behind; else the numbers of processes decide, and one that was given to another process misleads.
+  void clean_up(bool alone) const;
 
  private:
   [[nodiscard]] std::filesystem::path fresh(const std::string& prefix) const;

@@ -58,7 +58,9 @@ Result<ManifestFile> read_pieces(const fs::path& path, Use use) {
 
 bool is_listed(const std::string& path) {
   const bool top = path.find('/') == std::string::npos;
-  return !top || (path != Logger::kFileName && !path.ends_with(kManifestSuffix));
+  // A manifest that is just being written is none of the bundle's files either.
+  return !top || (path != Logger::kFileName && !path.ends_with(kManifestSuffix) &&
+                  !path.ends_with(part_of(kManifestSuffix).string()));
 }
 
 Result<std::vector<PublicKey>> keys_of(const Trust& trust) {
@@ -114,10 +116,10 @@ std::string list(std::string_view what, const std::vector<std::string>& files) {
 }  // namespace
 
 fs::path yaml_of(const fs::path& bundle) {
+  if (auto found = locate_bundle(bundle); found.ok()) return std::move(found).value();
   std::error_code error;
-  if (!fs::is_directory(bundle, error)) return bundle;
   const fs::path folder = fs::canonical(bundle, error);
-  return folder / (folder.filename().string() + ".yaml");
+  return folder / (folder.filename().string() + ".yaml");  // whoever reads it says that there is none
 }
 
 Result<std::string> key_text(const std::string& key) {

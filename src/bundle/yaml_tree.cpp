@@ -12,9 +12,11 @@
 #include <array>
 #include <charconv>
 #include <exception>
+#include <istream>
 #include <limits>
+#include <new>
 #include <optional>
-#include <sstream>
+#include <streambuf>
 #include <unordered_set>
 #include <utility>
 
@@ -29,9 +31,48 @@ struct Refusal {
   std::string message;
 };
 
+constexpr std::size_t kLongestQuote = 60;
+
+std::string shortened(const std::string& text) {
+  return quote(text.size() <= kLongestQuote ? text : text.substr(0, kLongestQuote) + "...");
+}
+
+/// The text as the parser reads it, piece by piece. Refuses to go on when too much was read since it last spoke.
+class Source final : public std::streambuf {
+ public:
+  explicit Source(std::string_view text) : text_(text) {}
+
+  void spoke() { heard_ = read_; }
+
+ protected:
+  int_type underflow() override {
+    if (read_ - heard_ > kLongestYamlValue) {
+      const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(heard_), '\n');
+      throw Refusal{static_cast<int>(line),
+                    fmt::format("expected values of at most {} bytes, found a longer one", kLongestYamlValue)};
+    }
+    if (read_ == text_.size()) return traits_type::eof();
+    // Only read from: the interface is older than const.
+    char* piece = const_cast<char*>(text_.data()) + read_;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    const std::size_t size = std::min(text_.size() - read_, kPiece);
+    read_ += size;
+    setg(piece, piece, piece + size);
+    return traits_type::to_int_type(*piece);
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 4096;
+
+  std::string_view text_;
+  std::size_t read_ = 0;
+  std::size_t heard_ = 0;
+};
+
 /// Builds the tree. What is open is a stack; a value is moved into its parent when it is complete.
 class TreeBuilder final : public YAML::EventHandler {
  public:
+  explicit TreeBuilder(Source& source) : source_(source) {}
+
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (done_) throw Refusal{mark.line + 1, "expected one document, found another"};
   }
@@ -67,10 +108,11 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    source_.spoke();
     if (anchor != YAML::NullAnchor) throw Refusal{mark.line + 1, "anchors are not allowed in a bundle"};
     // The parser's own words: "?" for plain, "!" for quoted scalars.
     if (!tag.empty() && tag != "?" && tag != "!") {
-      throw Refusal{mark.line + 1, fmt::format("tags are not allowed in a bundle, found {}", quote(tag))};
+      throw Refusal{mark.line + 1, fmt::format("tags are not allowed in a bundle, found {}", shortened(tag))};
     }
     if (++values_ > kMostYamlValues) {
       throw Refusal{mark.line + 1, fmt::format("expected at most {} values", kMostYamlValues)};
@@ -82,7 +124,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key) {
       Open& map = open_.back();
       if (!map.seen.insert(value).second) {
-        throw Refusal{mark.line + 1, fmt::format("the key {} occurs twice", quote(value))};
+        throw Refusal{mark.line + 1, fmt::format("the key {} occurs twice", shortened(value))};
       }
       map.key = value;
       return;
@@ -125,6 +167,7 @@ class TreeBuilder final : public YAML::EventHandler {
     parent.node.items.push_back(std::move(node));
   }
 
+  Source& source_;
   std::vector<Open> open_;
   YamlNode root_;
   std::size_t values_ = 0;
@@ -132,16 +175,19 @@ class TreeBuilder final : public YAML::EventHandler {
 };
 
 Result<YamlNode> parse_checked(std::string_view text) {
-  std::istringstream stream{std::string(text)};
+  Source source(text);
+  std::istream stream(&source);
   try {
     YAML::Parser parser(stream);
-    TreeBuilder builder;
+    TreeBuilder builder(source);
     bool any = false;
     while (parser.HandleNextDocument(builder)) any = true;
     if (!any) return data_loss("expected a map, found an empty file");
     return builder.take();
   } catch (const Refusal& refusal) {
     return data_loss(fmt::format("line {}: {}", refusal.line, refusal.message));
+  } catch (const std::bad_alloc&) {
+    throw;  // whoever called has room for it
   } catch (const YAML::Exception& error) {
     return data_loss(fmt::format("line {}: not YAML: {}", error.mark.line + 1, error.msg));
   } catch (const std::exception& error) {

@@ -12,10 +12,13 @@
 
 namespace leapp::bundle {
 
-inline constexpr std::size_t kLargestYaml = std::size_t{16} << 20U;
+inline constexpr std::size_t kLargestYaml = std::size_t{4} << 20U;
 inline constexpr std::size_t kDeepestYaml = 64;
 /// Keeps a small file of many tiny values from becoming gigabytes in memory.
-inline constexpr std::size_t kMostYamlValues = 1'000'000;
+inline constexpr std::size_t kMostYamlValues = 200'000;
+/// Bytes of one scalar, or of a [...] or {...} that begins a line: the parser reads such a collection to its end before
+/// it speaks of its beginning, and needs three hundred times its size for that.
+inline constexpr std::size_t kLongestYamlValue = std::size_t{128} << 10U;
 
 /// One value of a YAML file as it stands there: scalars are not interpreted yet.
 struct YamlNode {

@@ -21,6 +21,7 @@
 #include "cli/load_flags.h"
 #include "cli/opened_bundle.h"
 #include "cli/pacer.h"
+#include "cli/patience.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/watched_engine.h"
@@ -65,7 +66,10 @@ class Loop {
   /// A file may have fewer steps than are asked for: it is gone through again and again.
   void feed(std::size_t step) { inputs_->feed(inputs_->steps() ? step % *inputs_->steps() : step); }
 
-  Status step() { return pipeline_.step() == runtime::StepResult::kOk ? Status() : pipeline_.error(); }
+  Status step() {
+    sign_of_life(ExitCode::kFindings);
+    return pipeline_.step() == runtime::StepResult::kOk ? Status() : pipeline_.error();
+  }
 
   [[nodiscard]] runtime::Pipeline& pipeline() { return pipeline_; }
 

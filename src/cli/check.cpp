@@ -18,10 +18,13 @@
 #include "cli/load_flags.h"
 #include "cli/numbers.h"
 #include "cli/opened_bundle.h"
+#include "cli/patience.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "leapp/runtime/pipeline.h"
 #include "onnx_proto/external_data.h"
+#include "onnx_proto/limits.h"
+#include "runtime/budget.h"
 #include "runtime/engines.h"
 #include "runtime/mock.h"
 #include "runtime/plan.h"
@@ -66,6 +69,7 @@ class Checker {
     std::size_t done = 0;
     for (const bundle::Model& model : opened_.spec.models) {
       progress_.at(done++);
+      sign_of_life(ExitCode::kUnusable);
       check_files(model);
     }
     if (opened_.report.problems.empty()) {
@@ -121,6 +125,11 @@ class Checker {
     if (!names.ok()) {
       add(Severity::kError, Status(names.status().code(), place + names.status().message()), "export the bundle again");
       return;
+    }
+    const std::uint64_t limit =
+        options_.load.memory_limit == 0 ? runtime::default_memory_limit() : options_.load.memory_limit;
+    if (const Status found = onnx::check_limits(file.bytes, {.tensor_bytes = limit}); !found.ok()) {
+      add(Severity::kError, Status(found.code(), place + found.message()), "do not run it");
     }
     for (const std::string& name : names.value()) {
       const auto path = bundle::locate_file(opened_.folder, (file.path.parent_path() / name).string(), files_);
@@ -195,6 +204,7 @@ class Checker {
     }
     for (int step = 0; step < kTrialSteps; ++step) {
       for (auto& [source, view] : inputs) source.fill(view);
+      sign_of_life(ExitCode::kFindings);
       if (pipeline.step() != runtime::StepResult::kOk) {
         findings_.push_back({Severity::kWarning, opened_.yaml.filename().string(),
                              "a step with made-up inputs failed: " + pipeline.error().message(),

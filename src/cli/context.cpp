@@ -10,6 +10,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/words.h"
 
 namespace leapp::cli {
@@ -50,12 +51,28 @@ bool wants_colour() {
   return (no_color == nullptr || *no_color == '\0') && (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
 }
 
+/// JSON may hold what moves a terminal's cursor or turns a line round; \u says the same.
+std::string with_escapes(const std::string& json) {
+  std::string result;
+  for (std::string_view rest = json; !rest.empty();) {
+    const std::string_view before = rest;
+    const char32_t code = take_code_point(rest).value_or(U'?');
+    const std::string_view bytes = before.substr(0, before.size() - rest.size());
+    if (code == U'\n' || printable(bytes) == bytes) {
+      result += bytes;
+    } else {
+      result += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 Context::Context() : colour_(::isatty(STDOUT_FILENO) == 1 && wants_colour()), watched_(::isatty(STDERR_FILENO) == 1) {}
 
 void Context::print_json(const Json& document) {
-  text_ += document.dump(2, ' ', false, Json::error_handler_t::replace);
+  text_ += with_escapes(document.dump(2, ' ', false, Json::error_handler_t::replace));
   text_ += '\n';
 }
 

@@ -20,6 +20,7 @@
 #include "cli/fused_bundle.h"
 #include "cli/load_flags.h"
 #include "cli/opened_bundle.h"
+#include "cli/patience.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/words.h"
@@ -72,6 +73,7 @@ class Comparison {
     Progress progress(context, "steps compared", options_.steps);
     for (std::size_t step = 0; step < options_.steps; ++step) {
       LEAPP_RETURN_IF_ERROR(feed());
+      sign_of_life(ExitCode::kFindings);
       if (a_->step() != runtime::StepResult::kOk) return a_->error();
       if (b_->step() != runtime::StepResult::kOk) return b_->error();
       LEAPP_RETURN_IF_ERROR(compare_step(step));

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/load_flags.h"
 
+#include <chrono>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+
+#include "cli/patience.h"
 
 namespace leapp::cli {
 
@@ -41,6 +46,23 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
       "--no-fuse", [&load] { load.fuse = false; }, "run ONNX nodes one after the other, not as one model");
   group->add_option("--onnxruntime", load.engine.onnxruntime_library, "libonnxruntime.so, or a folder that has one");
   group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torch.so, for jit nodes");
+  group->add_option("--memory-limit", load.memory_limit, "bytes that the bundle may ask for (a quarter of the memory)")
+      ->transform(CLI::AsSizeValue(true).description(""))
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("SIZE");
+  group
+      ->add_option_function<double>(
+          "--timeout",
+          [&load](double seconds) {
+            load.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+            load.engine.stop = std::make_shared<engine::Stop>();
+            lose_patience_after(load.timeout);
+          },
+          "seconds that loading, and each step, may take (any time)")
+      ->check(CLI::Range(0.001, 1e6).description(""))
+      ->type_name("SECONDS");
+  group->add_flag_callback(
+      "--no-torchscript", [&load] { load.allow_torchscript = false; }, "refuse jit models, which are programs");
   group->add_flag("--allow-outside", load.allow_outside, "models may lie outside the bundle's folder");
   group->add_flag_callback(
       "--no-checksums", [&load] { load.verify_checksums = false; }, "do not compare the models with their checksums");

@@ -13,18 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<fs::path> yaml_of(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return path;
-  const fs::path folder = fs::canonical(path, error);
-  const fs::path yaml = folder / (folder.filename().string() + ".yaml");
-  if (!fs::exists(yaml, error)) {
-    return not_found(
-        fmt::format("{} is no bundle: expected {} in it, found none", path.string(), yaml.filename().string()));
-  }
-  return path / yaml.filename();
-}
-
 bool same_digest(const std::string& written, const std::string& found) {
   return std::equal(written.begin(), written.end(), found.begin(), found.end(),
                     [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
@@ -34,7 +22,7 @@ bool same_digest(const std::string& written, const std::string& found) {
 
 Result<OpenedBundle> open_bundle(const fs::path& path) {
   OpenedBundle opened;
-  LEAPP_ASSIGN_OR_RETURN(opened.yaml, yaml_of(path));
+  LEAPP_ASSIGN_OR_RETURN(opened.yaml, bundle::locate_bundle(path));
   opened.folder = opened.yaml.parent_path();
   opened.name = opened.yaml.stem().string();
   LEAPP_ASSIGN_OR_RETURN(opened.spec, bundle::read_bundle(opened.yaml));

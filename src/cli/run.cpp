@@ -15,6 +15,7 @@
 #include "cli/inputs.h"
 #include "cli/load_flags.h"
 #include "cli/opened_bundle.h"
+#include "cli/patience.h"
 #include "cli/progress.h"
 #include "cli/replay.h"
 #include "cli/replay_recording.h"
@@ -146,6 +147,7 @@ Status Run::note(std::size_t number, bool before) {
 
 Status Run::step(std::size_t number) {
   inputs_->feed(number);
+  sign_of_life(ExitCode::kFindings);
   LEAPP_RETURN_IF_ERROR(note(number, true));
   if (pipeline_->step() != runtime::StepResult::kOk) {
     return Status(pipeline_->error().code(), fmt::format("step {}: {}", number, pipeline_->error().message()));
@@ -248,6 +250,7 @@ Result<ExitCode> run_bundle(const RunOptions& options, Context& context) {
     context.fail(stepped.message());
     return ExitCode::kFindings;
   }
+  sign_of_life(ExitCode::kUnusable);
   LEAPP_RETURN_IF_ERROR(run.write_files());
   if (context.json) {
     context.print_json(run.json());

@@ -93,10 +93,12 @@ std::string Table::text(const Context& context, std::size_t indent) const {
 }
 
 std::string key_values(const std::vector<std::pair<std::string, std::string>>& rows) {
+  constexpr std::size_t kWidestKey = kLineWidth / 2;
   std::size_t widest = 0;
-  for (const auto& row : rows) widest = std::max(widest, display_width(row.first));
+  for (const auto& row : rows) widest = std::max(widest, std::min(display_width(one_line(row.first)), kWidestKey));
   std::string text;
-  for (const auto& [key, value] : rows) {
+  for (const auto& [written, value] : rows) {
+    const std::string key = wrap(one_line(written), kWidestKey).front();
     std::string line = "  " + key + padding(widest, display_width(key)) + "  ";
     for (const std::string& piece : wrap(one_line(value), kLineWidth - widest - 4)) {
       line += piece;

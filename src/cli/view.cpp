@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "bundle/file_system.h"
 #include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/onnx_picture.h"
@@ -77,6 +78,12 @@ Status add_times(const std::string& file, draw::PipelinePicture& picture) {
 }
 
 Status write_file(const fs::path& file, const std::string& bytes) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(file, error).type();
+  if (type == fs::file_type::regular || type == fs::file_type::symlink || type == fs::file_type::not_found) {
+    const Status written = bundle::replace_file(file, bytes);
+    return written.ok() ? written : io_error(written.message() + "; --output names another file");
+  }
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   stream << bytes;
   stream.close();

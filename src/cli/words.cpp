@@ -13,12 +13,6 @@
 namespace leapp::cli {
 namespace {
 
-bool is_control(char32_t code) {
-  // The bidirectional ones can make a line read as something else.
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200E && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
 std::size_t width_of(char32_t code) {
   const bool combining =
       (code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200D) || (code >= 0xFE00 && code <= 0xFE0F);
@@ -48,23 +42,6 @@ std::string_view fitting(std::string_view text, std::size_t width) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::string_view before = text;
-    const auto code = take_code_point(text);
-    const std::string_view bytes = before.substr(0, before.size() - text.size());
-    if (code && !is_control(*code)) {
-      result += bytes;
-      continue;
-    }
-    for (const char byte : bytes) {
-      fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-  }
-  return result;
-}
-
 std::string one_line(std::string_view text) {
   std::string result;
   bool after_break = false;
@@ -82,10 +59,12 @@ std::string one_line(std::string_view text) {
 }
 
 std::string in_option_words(std::string text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords{{
       {"the option onnxruntime_library", "--onnxruntime"},
       {"the option torch_engine_library", "--torch-engine"},
       {"allow_outside permits", "--allow-outside permits"},
+      {"the option memory_limit", "--memory-limit"},
+      {"unless the option allow_torchscript is set", "with --no-torchscript"},
   }};
   for (const auto& [from, to] : kWords) {
     const std::size_t at = text.find(from);
@@ -112,17 +91,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   return lines;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  static constexpr std::array<const char*, 5> kUnits{"kB", "MB", "GB", "TB", "PB"};
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  while (value >= 999.95 && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
+std::string size_text(std::uint64_t bytes) { return bytes_text(bytes); }
 
 std::string count_text(std::uint64_t count) {
   std::string text = fmt::format("{}", count);

@@ -12,10 +12,7 @@
 
 namespace leapp::cli {
 
-/// `text` with control characters, and bytes that are not UTF-8, written as \x1b.
-[[nodiscard]] std::string printable(std::string_view text);
-
-/// printable, and each line break with the spaces around it becomes one space.
+/// printable (base/text.h), and each line break with the spaces around it becomes one space.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 /// A message of the library with its options called what they are on the command line.

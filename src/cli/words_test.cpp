@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 #include <cmath>
 #include <cstring>
 #include <limits>

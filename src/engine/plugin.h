@@ -10,7 +10,7 @@
 /// the version is what tells a plugin of another build apart.
 namespace leapp::engine {
 
-inline constexpr int kPluginVersion = 1;
+inline constexpr int kPluginVersion = 2;
 inline constexpr const char* kPluginFunction = "leapp_open_engine";
 
 /// The function that a plugin exports. The caller deletes what it returns; null: `error` says why. Never throws.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -203,7 +204,11 @@ Status validate(const ValidationRequest& request, const CompileOptions& options,
   const Validation validation = validate_bundle(request);
   report.nodes = results_of(validation);
   if (options.strict) report.validation = verdict(validation, request.session->log().path());
-  return request.dry_run ? Status() : write_report(validation, request.session->folder());
+  if (request.dry_run) return {};
+  if (const Status written = write_report(validation, request.session->folder()); !written.ok()) {
+    request.session->log().warning(fmt::format("the report of the validation: {}", written.message()));
+  }
+  return {};
 }
 
 /// Leaks that the user wants to be errors.
@@ -254,9 +259,21 @@ Result<std::vector<std::string>> write_artifacts(const std::vector<PreparedNode>
   return replaced;
 }
 
-Status write_bundle(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec, capture::Session& session,
-                    bool dry_run) {
-  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder, bundle::StagedFolder::create(session.folder()));
+/// Says to a user who waits for what.
+bundle::FolderLock::Options waiting(capture::Session& session) {
+  bundle::FolderLock::Options options;
+  options.on_wait = [&session](const std::string& holder) {
+    session.log().warning(
+        fmt::format("compile_graph: waits, because {} is writing {}", holder, quote(session.folder())));
+  };
+  return options;
+}
+
+/// Returns the right to write there, for what else is written, and for validation: it reads what was written.
+Result<std::shared_ptr<bundle::FolderLock>> write_bundle(const std::vector<PreparedNode>& nodes,
+                                                         bundle::BundleSpec& spec, capture::Session& session,
+                                                         bool dry_run) {
+  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder, bundle::StagedFolder::create(session.folder(), waiting(session)));
   std::vector<std::string> replaced;
   if (dry_run) {
     spec.pipeline.initial_values.reset();  // a dry run writes no such file
@@ -265,8 +282,13 @@ Status write_bundle(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
   }
   set_config_version(spec);
   LEAPP_RETURN_IF_ERROR(folder.write(session.name() + ".yaml", bundle::yaml_text(spec)));
+  auto right = folder.right();
   LEAPP_RETURN_IF_ERROR(folder.commit(replaced));
-  return session.log().reopen(session.folder());
+  // The bundle matters, its log does not.
+  if (const Status opened = session.log().reopen(session.folder()); !opened.ok()) {
+    session.log().warning(fmt::format("log.txt: {}", opened.message()));
+  }
+  return right;
 }
 
 /// The last line: where it is, and that the console has not shown everything.
@@ -298,7 +320,7 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
   LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(session));
   bundle::BundleSpec spec = describe(nodes, session);
   spec.pipeline.configs = configs_of(options.graph_configs);
-  LEAPP_RETURN_IF_ERROR(write_bundle(nodes, spec, session, is_dry_run(session, options)));
+  LEAPP_ASSIGN_OR_RETURN(const auto right, write_bundle(nodes, spec, session, is_dry_run(session, options)));
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
                                   .session = &session,

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
+#include "bundle/file_system.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
 #include "exporter/graph_picture.h"
@@ -85,25 +85,11 @@ draw::PipelinePicture picture_of(const WrittenBundle& written) {
   return picture;
 }
 
-/// In one step, as the rest of the bundle: a reader sees the old file or the new one.
-Status replace_file(const fs::path& file, const std::string& bytes) {
-  const fs::path part = file.string() + ".part";
-  {
-    std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-    stream << bytes;
-    stream.close();
-    if (!stream) return io_error(fmt::format("{} cannot be written", part.string()));
-  }
-  std::error_code error;
-  fs::rename(part, file, error);
-  return error ? io_error(fmt::format("{}: {}", file.string(), error.message())) : Status();
-}
-
 Status try_write(const WrittenBundle& written) {
   LEAPP_ASSIGN_OR_RETURN(const draw::Drawing drawing, draw::draw(picture_of(written), {.png = true, .page = true}));
   const fs::path folder = written.folder;
-  LEAPP_RETURN_IF_ERROR(replace_file(folder / (written.name + ".png"), drawing.png));
-  return replace_file(folder / (written.name + ".html"), drawing.page);
+  LEAPP_RETURN_IF_ERROR(bundle::replace_file(folder / (written.name + ".png"), drawing.png));
+  return bundle::replace_file(folder / (written.name + ".html"), drawing.page);
 }
 
 }  // namespace

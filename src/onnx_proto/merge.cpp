@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -18,10 +19,12 @@ constexpr std::uint32_t number(Field field) {
   return static_cast<std::uint32_t>(field);
 }
 
-bool is_port(const GraphView& graph, std::string_view name) {
-  const auto same = [&](const ValueInfoView& info) { return info.name == name; };
-  return std::any_of(graph.inputs.begin(), graph.inputs.end(), same) ||
-         std::any_of(graph.outputs.begin(), graph.outputs.end(), same);
+std::unordered_set<std::string_view> ports_of(const GraphView& graph) {
+  std::unordered_set<std::string_view> names;
+  for (const auto* infos : {&graph.inputs, &graph.outputs}) {
+    for (const ValueInfoView& info : *infos) names.insert(info.name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -53,9 +56,10 @@ Status Merger::add_graph(const GraphView& graph, const Renaming& renaming,
     LEAPP_ASSIGN_OR_RETURN(Pieces renamed, rename_sparse_initializer(tensor.bytes, renaming));
     graph_.add_field(number(GraphField::kSparseInitializer), std::move(renamed));
   }
+  const std::unordered_set<std::string_view> ports = ports_of(graph);
   for (const NamedView& info : graph.value_infos) {
     // Whoever merges says what the ports are.
-    if (is_port(graph, info.name)) continue;
+    if (ports.contains(info.name)) continue;
     LEAPP_ASSIGN_OR_RETURN(Pieces renamed, rename_value_info(info.bytes, renaming));
     graph_.add_field(number(GraphField::kValueInfo), std::move(renamed));
   }

@@ -37,6 +37,17 @@ std::uint64_t one_of(DType dtype) {
 
 }  // namespace
 
+std::uint64_t Buffers::needed(const std::vector<BufferPlan>& plans) {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  std::uint64_t sum = 0;
+  for (const BufferPlan& plan : plans) {
+    const auto size = engine::buffer_size(plan.dtype, plan.shape);
+    if (!size || *size > kMost / 4) return kMost;
+    if (__builtin_add_overflow(sum, padded(*size) * (plan.doubled ? 2 : 1), &sum)) return kMost;
+  }
+  return sum;
+}
+
 Result<Buffers> Buffers::allocate(const std::vector<BufferPlan>& plans) {
   Buffers buffers;
   std::vector<std::size_t> offsets;
@@ -54,7 +65,7 @@ Result<Buffers> Buffers::allocate(const std::vector<BufferPlan>& plans) {
   // Straight from the system: zero, and no page is used before it is touched.
   if (total == 0) total = kAlignment;
   void* memory = ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return internal_error(fmt::format("no memory for {} bytes of ports", total));
+  if (memory == MAP_FAILED) return out_of_memory(fmt::format("no memory for {} bytes of ports", total));
   buffers.memory_ = std::shared_ptr<void>(memory, [total](void* mapped) { ::munmap(mapped, total); });
   for (std::size_t i = 0; i < plans.size(); ++i) {
     std::byte* first = static_cast<std::byte*>(memory) + offsets[i];

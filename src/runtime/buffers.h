@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,8 @@ class Buffers {
   /// A file that asks for more is not meant seriously.
   static constexpr std::size_t kLargest = std::size_t{1} << 34U;
 
+  /// Bytes that allocate() would ask for.
+  [[nodiscard]] static std::uint64_t needed(const std::vector<BufferPlan>& plans);
   static Result<Buffers> allocate(const std::vector<BufferPlan>& plans);
 
   /// Where a port finds its value in a step of that parity (0 or 1).

@@ -8,6 +8,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -19,15 +22,14 @@ namespace {
 
 using bundle::PortIndex;
 
-const onnx::ValueInfoView* find(const std::vector<onnx::ValueInfoView>& infos, const std::string& name) {
-  const auto at = std::find_if(infos.begin(), infos.end(), [&](const auto& info) { return info.name == name; });
-  return at == infos.end() ? nullptr : &*at;
-}
+using Names = std::unordered_set<std::string_view>;
 
-bool is_initializer(const onnx::GraphView& graph, std::string_view name) {
-  const auto same = [&](const onnx::NamedView& tensor) { return tensor.name == name; };
-  return std::any_of(graph.initializers.begin(), graph.initializers.end(), same) ||
-         std::any_of(graph.sparse_initializers.begin(), graph.sparse_initializers.end(), same);
+Names initializers_of(const onnx::GraphView& graph) {
+  Names names;
+  for (const auto* tensors : {&graph.initializers, &graph.sparse_initializers}) {
+    for (const onnx::NamedView& tensor : *tensors) names.insert(tensor.name);
+  }
+  return names;
 }
 
 bool fits(const onnx::ValueInfoView& info, const bundle::Port& port) {
@@ -38,10 +40,12 @@ bool fits(const onnx::ValueInfoView& info, const bundle::Port& port) {
 }
 
 Status check_ports(const std::vector<bundle::Port>& ports, const std::vector<onnx::ValueInfoView>& infos) {
+  std::unordered_map<std::string_view, const onnx::ValueInfoView*> named;
+  for (const onnx::ValueInfoView& info : infos) named.emplace(info.name, &info);
   for (const bundle::Port& port : ports) {
-    const onnx::ValueInfoView* info = find(infos, port.name);
-    if (info == nullptr) return invalid_argument(fmt::format("the model has no {}", quote(port.name)));
-    if (!fits(*info, port)) {
+    const auto info = named.find(port.name);
+    if (info == named.end()) return invalid_argument(fmt::format("the model has no {}", quote(port.name)));
+    if (!fits(*info->second, port)) {
       return invalid_argument(fmt::format("{}: expected {}, found another type in the model", quote(port.name),
                                           type_text(port.dtype, port.shape)));
     }
@@ -50,11 +54,11 @@ Status check_ports(const std::vector<bundle::Port>& ports, const std::vector<onn
 }
 
 // Every input of the model is a port, or has a value of its own.
-Status check_inputs(const onnx::GraphView& graph, const bundle::Model& node) {
+Status check_inputs(const onnx::GraphView& graph, const bundle::Model& node, const Names& initializers) {
+  Names ports;
+  for (const bundle::Port& port : node.inputs) ports.insert(port.name);
   for (const onnx::ValueInfoView& info : graph.inputs) {
-    const bool port = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                  [&](const bundle::Port& one) { return one.name == info.name; });
-    if (!port && !is_initializer(graph, info.name)) {
+    if (!ports.contains(info.name) && !initializers.contains(info.name)) {
       return invalid_argument(fmt::format("the bundle has no input {}, which the model needs", quote(info.name)));
     }
   }
@@ -104,7 +108,8 @@ class Fuser {
     LEAPP_ASSIGN_OR_RETURN(const onnx::ModelView view, onnx::read_model(request_.models[node]));
     LEAPP_RETURN_IF_ERROR(check_ports(bundled.inputs, view.graph.inputs));
     LEAPP_RETURN_IF_ERROR(check_ports(bundled.outputs, view.graph.outputs));
-    LEAPP_RETURN_IF_ERROR(check_inputs(view.graph, bundled));
+    const Names initializers = initializers_of(view.graph);
+    LEAPP_RETURN_IF_ERROR(check_inputs(view.graph, bundled, initializers));
 
     onnx::Renaming renaming{.prefix = bundled.name + "/", .values = {}, .functions = view.functions};
     std::set<std::string, std::less<>> given;
@@ -115,7 +120,7 @@ class Fuser {
     const std::vector<bool> passed = name_outputs(node, renaming, given);
     LEAPP_RETURN_IF_ERROR(merger_.add(view, renaming, given));
     for (std::size_t k = 0; k < bundled.outputs.size(); ++k) {
-      const bool declared = passed[k] || is_initializer(view.graph, bundled.outputs[k].name);
+      const bool declared = passed[k] || initializers.contains(bundled.outputs[k].name);
       add_output({node, k}, declared);
     }
     return {};

@@ -1,19 +1,26 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "bundle/verified_files.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
+#include "onnx_proto/limits.h"
+#include "runtime/budget.h"
+#include "runtime/declared_shapes.h"
 #include "runtime/fuse.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
@@ -64,12 +71,10 @@ void add_report(const engine::Model& model, const std::string& name, std::vector
 }
 
 void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
+  std::set<bundle::PortIndex> known(wiring.outputs.begin(), wiring.outputs.end());
   for (const std::size_t node : wiring.order) {
     for (std::size_t port = 0; port < spec.models[node].outputs.size(); ++port) {
-      const bundle::PortIndex at{node, port};
-      if (std::find(wiring.outputs.begin(), wiring.outputs.end(), at) == wiring.outputs.end()) {
-        wiring.outputs.push_back(at);
-      }
+      if (known.insert({node, port}).second) wiring.outputs.push_back({node, port});
     }
   }
 }
@@ -85,6 +90,8 @@ class PipelineAccess::Loader {
       : yaml_(std::move(yaml)),
         fuse_(options.fuse),
         all_outputs_(options.all_outputs),
+        allow_torchscript_(options.allow_torchscript),
+        memory_limit_(options.memory_limit == 0 ? default_memory_limit() : options.memory_limit),
         options_{
             .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
         open_(std::move(open)) {}
@@ -117,7 +124,9 @@ class PipelineAccess::Loader {
     wiring_ = std::move(wiring).value();
     if (all_outputs_) add_all_outputs(spec_, wiring_);
     files_.resize(spec_.models.size());
-    return at(bundle::join_problems(bundle::find_model_problems(spec_)));
+    LEAPP_RETURN_IF_ERROR(at(bundle::join_problems(bundle::find_model_problems(spec_))));
+    LEAPP_RETURN_IF_ERROR(at(check_torchscript()));
+    return at(check_memory(memory_need(make_plan(spec_, wiring_), spec_, yaml_.parent_path()), memory_limit_));
   }
 
   /// One model for all nodes when that is possible, else one for each.
@@ -140,6 +149,8 @@ class PipelineAccess::Loader {
   Result<std::unique_ptr<Impl>> separate();
   Result<std::unique_ptr<Impl>> fused();
   [[nodiscard]] Status may_fuse() const;
+  [[nodiscard]] Status check_torchscript() const;
+  [[nodiscard]] Status check_limits(const bundle::Model& model, const bundle::ModelFile& file) const;
   Result<std::unique_ptr<Impl>> make(const bundle::BundleSpec& runs, const bundle::Wiring& wiring) const;
   Result<const bundle::ModelFile*> file(std::size_t node);
   void compare_md5(const bundle::Model& model, const std::shared_ptr<const bundle::ModelFile>& file);
@@ -153,6 +164,8 @@ class PipelineAccess::Loader {
   fs::path yaml_;
   bool fuse_;
   bool all_outputs_;
+  bool allow_torchscript_;
+  std::uint64_t memory_limit_;
   bundle::FileOptions options_;
   std::shared_ptr<bundle::VerifiedFiles> verified_;  ///< null: nobody asked for a signature
   EngineOpener open_;
@@ -166,10 +179,30 @@ Result<const bundle::ModelFile*> PipelineAccess::Loader::file(std::size_t node) 
   if (!files_[node]) {
     const bundle::Model& model = spec_.models[node];
     LEAPP_ASSIGN_OR_RETURN(bundle::ModelFile read, bundle::read_model(yaml_.parent_path(), model, options_));
+    LEAPP_RETURN_IF_ERROR(check_limits(model, read));
     files_[node] = std::make_shared<const bundle::ModelFile>(std::move(read));
     compare_md5(model, files_[node]);
   }
   return files_[node].get();
+}
+
+Status PipelineAccess::Loader::check_torchscript() const {
+  if (allow_torchscript_) return {};
+  for (const bundle::Model& model : spec_.models) {
+    if (model.parameters.backend == "onnx") continue;
+    return failed_precondition(
+        fmt::format("models.{}: a {} model is a program and is not run unless the option allow_torchscript is set",
+                    model.name, model.parameters.backend.value_or("")));
+  }
+  return {};
+}
+
+Status PipelineAccess::Loader::check_limits(const bundle::Model& model, const bundle::ModelFile& file) const {
+  if (model.parameters.backend != "onnx") return {};
+  Status found = onnx::check_limits(file.bytes, {.tensor_bytes = memory_limit_});
+  if (found.ok()) found = check_declared_shapes(model, file.bytes);
+  if (found.ok()) return found;
+  return {found.code(), fmt::format("models.{} ({}): {}", model.name, file.path.filename().string(), found.message())};
 }
 
 // The SHA-256 says that the bytes are the right ones before anybody parses them. The MD5, for which one would wait a
@@ -177,8 +210,12 @@ Result<const bundle::ModelFile*> PipelineAccess::Loader::file(std::size_t node) 
 void PipelineAccess::Loader::compare_md5(const bundle::Model& model,
                                          const std::shared_ptr<const bundle::ModelFile>& file) {
   if (!options_.verify_checksums || !model.parameters.sha256sum || !model.parameters.md5sum) return;
-  // By default a task that gets no thread of its own runs when it is waited for.
-  md5_.push_back(std::async([model, file] { return bundle::check_md5(model, file->bytes); }));
+  // A small one is done before a thread has begun. By default a task that gets no thread of its own runs when it is
+  // waited for.
+  constexpr std::size_t kWorthAThread = std::size_t{1} << 20U;
+  const auto policy =
+      file->bytes.size() < kWorthAThread ? std::launch::deferred : std::launch::async | std::launch::deferred;
+  md5_.push_back(std::async(policy, [model, file] { return bundle::check_md5(model, file->bytes); }));
 }
 
 Status PipelineAccess::Loader::wait_for_md5() {
@@ -343,21 +380,72 @@ Result<Pipeline> PipelineAccess::load(const fs::path& bundle, const LoadOptions&
   return load_node(bundle, {}, options, std::move(open));
 }
 
+namespace {
+
+/// Tells a bundle from the one that an export puts in its place.
+struct Identity {
+  std::array<struct stat, 2> of{};
+
+  explicit Identity(const fs::path& yaml) {
+    const fs::path folder = yaml.has_parent_path() ? yaml.parent_path() : fs::path(".");
+    if (::stat(folder.c_str(), &of[0]) != 0) of[0] = {};
+    if (::stat(yaml.c_str(), &of[1]) != 0) of[1] = {};
+  }
+
+  bool operator==(const Identity& other) const {
+    const auto same = [](const struct stat& a, const struct stat& b) {
+      return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    };
+    const struct stat& a = of[1];
+    const struct stat& b = other.of[1];
+    return same(of[0], other.of[0]) && same(a, b) && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+  }
+};
+
+}  // namespace
+
 Result<Pipeline> PipelineAccess::load_node(const fs::path& bundle, const std::string& node, const LoadOptions& options,
                                            EngineOpener open) {
-  const auto loader = std::make_shared<Loader>(bundle::yaml_of(bundle), options, std::move(open));
+  return without_exceptions([&] { return load_unchanged(bundle, node, options, open); });
+}
+
+Result<Pipeline> PipelineAccess::load_unchanged(const fs::path& bundle, const std::string& node,
+                                                const LoadOptions& options, const EngineOpener& open) {
+  constexpr int kMostAttempts = 10;
+  LEAPP_ASSIGN_OR_RETURN(const fs::path yaml, bundle::locate_bundle(bundle));
+  for (int attempt = 1;; ++attempt) {
+    const Identity before(yaml);
+    auto pipeline = load_once(yaml, node, options, open);
+    // A YAML of one export and models of another are no bundle, whether they fit or not.
+    if (before == Identity(yaml) || attempt == kMostAttempts) return pipeline;
+  }
+}
+
+Result<Pipeline> PipelineAccess::load_once(const fs::path& yaml, const std::string& node, const LoadOptions& options,
+                                           const EngineOpener& open) {
+  const auto loader = std::make_shared<Loader>(yaml, options, open);
   LEAPP_RETURN_IF_ERROR(loader->trust(options));
   LEAPP_RETURN_IF_ERROR(loader->read(node));
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Pipeline::Impl> impl, Loader::load(loader));
   LEAPP_RETURN_IF_ERROR(loader->check_rest());
+  impl->stop = options.engine.stop;
+  if (options.timeout.count() > 0) {
+    if (!impl->stop) impl->stop = std::make_shared<engine::Stop>();
+    impl->watchdog = std::make_unique<Watchdog>(impl->stop, options.timeout);
+  }
   Pipeline pipeline(std::move(impl));
   if (options.prepare) LEAPP_RETURN_IF_ERROR(loader->at(pipeline.prepare()));
   return pipeline;
 }
 
-Result<Pipeline> Pipeline::load(const fs::path& bundle, const LoadOptions& options) {
-  return PipelineAccess::load(
-      bundle, options, [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); });
+Result<Pipeline> Pipeline::load(const fs::path& bundle, const LoadOptions& given) {
+  return without_exceptions([&] {
+    LoadOptions options = given;
+    if (!options.engine.stop) options.engine.stop = std::make_shared<engine::Stop>();
+    const auto open = [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); };
+    return PipelineAccess::load(bundle, options, open);
+  });
 }
 
 }  // namespace leapp::runtime

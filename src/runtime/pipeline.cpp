@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
@@ -72,6 +74,7 @@ Status Pipeline::Impl::prepare_node(std::size_t at, unsigned step_parity) {
   const NodePlan& node = plan.nodes[at];
   const engine::Binding binding = binding_of(node, step_parity);
   auto number = nodes[at].model->prepare(binding);
+  if (!number.ok() && is_stopped()) return number.status();
   // Without the retry for a fused model: where one node cannot take ones, another may not take zeros.
   if (!number.ok() && !separate) {
     // Ones are no index into a small table; zeros are no divisor. One of the two is fine for almost every model.
@@ -86,7 +89,28 @@ Status Pipeline::Impl::prepare_node(std::size_t at, unsigned step_parity) {
   return {};
 }
 
+bool Pipeline::Impl::is_stopped() const { return stop && stop->requested(); }
+
+/// What to say of a run that was told to end; nothing when it was not.
+std::optional<Status> Pipeline::Impl::why_ended() const {
+  if (ended) {
+    return timed_out(fmt::format("it took longer than the timeout of {} s and was ended",
+                                 std::chrono::duration<double>(watchdog->limit()).count()));
+  }
+  if (is_stopped()) return failed_precondition("it was told to stop");
+  return std::nullopt;
+}
+
 Status Pipeline::Impl::prepare() {
+  if (watchdog) watchdog->begin();
+  Status prepared = prepare_nodes();
+  ended = watchdog && watchdog->end();
+  if (prepared.ok()) return prepared;
+  if (const auto why = why_ended()) return {why->code(), fmt::format("the first run: {}", why->message())};
+  return prepared;
+}
+
+Status Pipeline::Impl::prepare_nodes() {
   for (const unsigned step_parity : {0U, 1U}) {
     fill_all(true);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -112,11 +136,17 @@ Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
 Pipeline::~Pipeline() = default;
 
 Status Pipeline::prepare() {
+  return without_exceptions([this] { return prepare_unguarded(); });
+}
+
+Status Pipeline::prepare_unguarded() {
   if (impl_->prepared) return {};
   Status prepared = impl_->prepare();
-  if (!prepared.ok() && impl_->separate) {
+  if (!prepared.ok() && impl_->separate && !impl_->why_ended()) {
     LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Impl> other, impl_->separate());
     other->fusion = std::move(prepared);
+    other->stop = impl_->stop;
+    other->watchdog = std::move(impl_->watchdog);
     impl_ = std::move(other);
     prepared = impl_->prepare();
   }
@@ -124,6 +154,16 @@ Status Pipeline::prepare() {
   impl_->separate = nullptr;
   reset();
   return {};
+}
+
+bool Pipeline::Impl::run_nodes(unsigned step_parity) noexcept {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (is_stopped() || !nodes[i].model->run(nodes[i].binding[step_parity])) [[unlikely]] {
+      failed = i;
+      return false;
+    }
+  }
+  return true;
 }
 
 StepResult Pipeline::step() noexcept {
@@ -140,12 +180,12 @@ StepResult Pipeline::step() noexcept {
   }
   if (tap != nullptr) tap->read_state(parity);
   for (const Impl::Gather& gather : self.gathers) std::memcpy(gather.to, gather.from, gather.size);
-  for (std::size_t i = 0; i < self.nodes.size(); ++i) {
-    Impl::Node& node = self.nodes[i];
-    if (!node.model->run(node.binding[parity])) [[unlikely]] {
-      self.failed = i;
-      return StepResult::kFailed;
-    }
+  if (self.watchdog) self.watchdog->begin();
+  const bool ran = self.run_nodes(parity);
+  self.ended = self.watchdog && self.watchdog->end();
+  if (!ran || self.ended) [[unlikely]] {
+    if (!self.failed) self.failed = self.nodes.size() - 1;
+    return StepResult::kFailed;
   }
   if (self.guards && !self.guards->check_results(parity)) [[unlikely]] {
     return StepResult::kRefused;
@@ -160,6 +200,9 @@ Status Pipeline::error() const {
   if (!impl_->prepared) return failed_precondition("the pipeline is not prepared: call prepare() before step()");
   if (impl_->guards && impl_->guards->refused()) return impl_->guards->error();
   if (!impl_->failed) return {};
+  if (const auto why = impl_->why_ended()) {
+    return {why->code(), fmt::format("node {}: {}", impl_->culprit(*impl_->failed, ""), why->message())};
+  }
   const Status status = impl_->nodes[*impl_->failed].model->error();
   return {status.code(),
           fmt::format("node {}: {}", impl_->culprit(*impl_->failed, status.message()), status.message())};

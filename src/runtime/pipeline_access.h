@@ -38,6 +38,10 @@ struct PipelineAccess {
 
  private:
   class Loader;
+  static Result<Pipeline> load_unchanged(const std::filesystem::path& bundle, const std::string& node,
+                                         const LoadOptions& options, const EngineOpener& open);
+  static Result<Pipeline> load_once(const std::filesystem::path& yaml, const std::string& node,
+                                    const LoadOptions& options, const EngineOpener& open);
 };
 
 }  // namespace leapp::runtime

@@ -24,6 +24,7 @@
 #include "runtime/plan.h"
 #include "runtime/state.h"
 #include "runtime/step_tap.h"
+#include "runtime/watchdog.h"
 
 namespace leapp::runtime {
 
@@ -66,6 +67,10 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   explicit Impl(Buffers memory) : buffers(std::move(memory)) {}
 
   Status prepare();
+  Status prepare_nodes();
+  bool run_nodes(unsigned step_parity) noexcept;
+  [[nodiscard]] bool is_stopped() const;
+  [[nodiscard]] std::optional<Status> why_ended() const;
   [[nodiscard]] std::string culprit(std::size_t at, const std::string& message) const;
   Status prepare_node(std::size_t at, unsigned step_parity);
   [[nodiscard]] engine::Binding binding_of(const NodePlan& node, unsigned step_parity) const;
@@ -108,11 +113,14 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::vector<engine::Report> engine_reports;
   unsigned parity = 0;
   bool prepared = false;
-  std::optional<std::size_t> failed;  ///< the node at which the last step ended
-  std::unique_ptr<GuardSet> guards;   ///< null: none
-  std::uint64_t guards_set = 0;       ///< how often
-  std::uint64_t last_good_set = 0;    ///< how often, from outside
-  StepTapHandle recorded;             ///< by whom, if by anybody
+  std::optional<std::size_t> failed;   ///< the node at which the last step ended
+  std::unique_ptr<GuardSet> guards;    ///< null: none
+  std::uint64_t guards_set = 0;        ///< how often
+  std::uint64_t last_good_set = 0;     ///< how often, from outside
+  StepTapHandle recorded;              ///< by whom, if by anybody
+  std::shared_ptr<engine::Stop> stop;  ///< null: nobody ends a step
+  std::unique_ptr<Watchdog> watchdog;  ///< null: steps may take as long as they like
+  bool ended = false;                  ///< by the watchdog: the last step, or the first run
 };
 
 /// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.

@@ -20,6 +20,8 @@ enum class StatusCode {
   kDataLoss,            ///< ValueError: bytes that are not what they should be
   kUnimplemented,       ///< NotImplementedError: legal, but not supported here
   kInternal,            ///< RuntimeError: a fault of ours
+  kOutOfMemory,         ///< MemoryError: the system has no more
+  kTimeout,             ///< TimeoutError: it took longer than it may
 };
 
 /// Outcome of an operation without a result. Cheap to return when ok. A message says what was expected, what was
@@ -46,6 +48,8 @@ inline Status io_error(std::string message) { return {StatusCode::kIo, std::move
 inline Status data_loss(std::string message) { return {StatusCode::kDataLoss, std::move(message)}; }
 inline Status unimplemented(std::string message) { return {StatusCode::kUnimplemented, std::move(message)}; }
 inline Status internal_error(std::string message) { return {StatusCode::kInternal, std::move(message)}; }
+inline Status timed_out(std::string message) { return {StatusCode::kTimeout, std::move(message)}; }
+inline Status out_of_memory(std::string message) { return {StatusCode::kOutOfMemory, std::move(message)}; }
 
 /// A T or the Status that says why there is none.
 template <typename T>

@@ -38,7 +38,7 @@ struct Wiring {
 
 struct WiringReport {
   Wiring wiring;                 ///< of no use unless there are no problems
-  std::vector<Status> problems;  ///< each names its place in the file
+  std::vector<Status> problems;  ///< each names its place in the file; the thousandth is followed by how many more
 };
 
 /// An output that only the next step reads may be one that the program announced (an action that is fed back to another

@@ -23,6 +23,15 @@ namespace leapp::bundle {
 /// Extents, and bytes, of one port are at most this many.
 inline constexpr std::int64_t kLargestPort = std::int64_t{1} << 32;
 
+/// Nodes of a bundle, ports of all its nodes together, and bytes of the name of one: at most this many.
+inline constexpr std::size_t kMostNodes = 4096;
+inline constexpr std::size_t kMostPorts = 16384;
+inline constexpr std::size_t kLongestName = 1024;
+
+/// Where the YAML file of a bundle is: `bundle` itself, or in the folder `bundle` the one that has the folder's name,
+/// as it is written or, of a link, that of the folder it leads to. kNotFound when a folder has neither.
+LEAPP_API Result<std::filesystem::path> locate_bundle(const std::filesystem::path& bundle);
+
 /// What the text of a `{name}.yaml` says. kDataLoss when it is no bundle: the message has line, place, what was
 /// expected and what was found. That its wiring makes sense is not looked at: see check.h.
 LEAPP_API Result<BundleSpec> parse_bundle(std::string_view text);
@@ -38,7 +47,8 @@ struct FileOptions {
   std::function<Status(const std::filesystem::path& file, std::span<const std::byte> bytes)> inspect = {};
 };
 
-/// parse_bundle of a file. kIo when it cannot be read.
+/// parse_bundle of a file. kIo when it cannot be read. Where the file is a link that leads out of its folder, an error
+/// says where something is wrong with it and not what was found there: it may be anybody's file.
 LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file, const FileOptions& options = {});
 
 /// The file that `name` in the bundle in `folder` means, without symlinks. kIo when it is no regular file,
@@ -80,8 +90,9 @@ struct StoredTensor {
   std::span<const std::byte> bytes;  ///< not necessarily aligned
 };
 
-/// The tensors, in the order of their bytes, which stay `file`'s. kDataLoss for a header over 100 MB or that is not
-/// what the format asks for, and for holes, overlaps, names that occur twice and sizes that overflow or do not fit.
+/// The tensors, in the order of their bytes, which stay `file`'s. kDataLoss for a header over 16 MiB, of more than
+/// 65,536 tensors or that is not what the format asks for, and for holes, overlaps, names that occur twice and sizes
+/// that overflow or do not fit.
 LEAPP_API Result<std::vector<StoredTensor>> parse_safetensors(std::span<const std::byte> file);
 
 /// The whole file. kIo when it cannot be read or is larger than `largest`.

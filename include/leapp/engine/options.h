@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include "leapp/engine/stop.h"
 
 namespace leapp::engine {
 
@@ -42,6 +45,8 @@ struct Options {
   /// ONNX Runtime writes a profile of each model to `{profile_prefix}_{time}.json` when the model is dropped; empty:
   /// no.
   std::string profile_prefix;
+  /// What ends a run from outside; shared by all models of a pipeline. Null: Pipeline::load makes one.
+  std::shared_ptr<Stop> stop;
 };
 
 }  // namespace leapp::engine

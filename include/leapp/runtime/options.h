@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "leapp/engine/options.h"
 
 namespace leapp::runtime {
@@ -28,6 +28,16 @@ struct LoadOptions {
   std::vector<std::string> trusted_keys = {};
   /// With trusted keys: a bundle that was signed with an earlier serial than this is refused.
   std::uint64_t minimum_serial = 0;
+  /// Bytes that the bundle may ask for: ports, exported state and models together, and a single tensor whose size a
+  /// model has as a constant. 0: a quarter of the machine's memory. What a model asks for while it runs, from values
+  /// that it computed, is not counted.
+  std::uint64_t memory_limit = 0;
+  /// A step, or the first run of a model while it is loaded, that takes longer is ended (engine/stop.h says when) and
+  /// fails with kTimeout. 0: it may take as long as it likes. A thread of its own looks at the clock.
+  std::chrono::nanoseconds timeout{0};
+  /// TorchScript models (`jit`) are run. They are programs: what they can do is bounded by TorchScript alone. Off for
+  /// bundles of strangers.
+  bool allow_torchscript = true;
   engine::Options engine;
 };
 

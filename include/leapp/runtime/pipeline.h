@@ -45,7 +45,8 @@ enum class [[nodiscard]] StepResult{
 class LEAPP_API Pipeline {
  public:
   /// Reads `bundle` (its YAML file, or the folder that has one of the same name), checks its wiring and its files, and
-  /// loads the models. A failure names file, place, what was expected and what was found.
+  /// loads the models. A failure names file, place, what was expected and what was found. No exception leaves it, nor
+  /// prepare(): kOutOfMemory when memory runs out.
   static Result<Pipeline> load(const std::filesystem::path& bundle, const LoadOptions& options = {});
 
   Pipeline(Pipeline&&) noexcept;
@@ -165,6 +166,7 @@ class LEAPP_API Pipeline {
   friend class Recorder;
   struct Impl;
   explicit Pipeline(std::unique_ptr<Impl> impl);
+  Status prepare_unguarded();
 
   std::unique_ptr<Impl> impl_;
 };

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/text.h"
+
 namespace nb = nanobind;
 
 namespace leapp::python {
@@ -29,6 +31,10 @@ const char* exception_name(const Status& status) {
       return "LeappOSError";
     case StatusCode::kUnimplemented:
       return "LeappNotImplementedError";
+    case StatusCode::kOutOfMemory:
+      return "LeappMemoryError";
+    case StatusCode::kTimeout:
+      return "LeappTimeoutError";
     default:
       return "LeappRuntimeError";
   }
@@ -38,8 +44,16 @@ const char* exception_name(const Status& status) {
 
 void raise(const Status& status, const char* type) {
   const nb::object exception = nb::module_::import_("leapp.errors").attr(type ? type : exception_name(status));
-  PyErr_SetString(exception.ptr(), status.message().c_str());
+  // Parts of it may come from strangers' files: no escapes for a terminal, no bytes that are not UTF-8.
+  const nb::object message = safe_text(printable(status.message(), /*keep_lines=*/true));
+  PyErr_SetObject(exception.ptr(), message.ptr());
   throw nb::python_error();
+}
+
+nb::object safe_text(std::string_view bytes) {
+  PyObject* made = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace");
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
 }
 
 std::string type_text(nb::handle value) {

@@ -7,15 +7,20 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/console.h"
+#include "common/released.h"
 #include "leapp/base/status.h"
 
 namespace leapp::python {
 
 /// Raises the exception of the status' code, or the one named `type` in leapp.errors.
 [[noreturn]] void raise(const Status& status, const char* type = nullptr);
+
+/// A str, whatever the bytes are: those that are not UTF-8 become \xff.
+nanobind::object safe_text(std::string_view bytes);
 
 /// The name of a value's type, for messages.
 std::string type_text(nanobind::handle value);
@@ -42,7 +47,7 @@ auto unlocked(Call call) {
     Flush(const Flush&) = delete;
     Flush& operator=(const Flush&) = delete;
   };
-  const nanobind::gil_scoped_release others_may_run;
+  const Released others_may_run;
   const Flush flush;
   return call();
 }

@@ -11,6 +11,7 @@
 
 #include "common/exceptions.h"
 #include "engine/engine.h"
+#include "interrupt.h"
 #include "pt2_engine.h"
 #include "runtime/pipeline_access.h"
 
@@ -62,11 +63,14 @@ Result<runtime::Pipeline> load_anywhere(const std::filesystem::path& bundle, con
 
 runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const std::string& node,
                                 const runtime::LoadOptions& options) {
-  auto pipeline = [&] {
-    const nb::gil_scoped_release others_may_run;
-    const auto open = [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); };
+  Interruptible interruptible(*options.engine.stop);
+  const auto open = [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); };
+  const auto load = [&] {
+    const Released others_may_run;
     return runtime::PipelineAccess::load_node(bundle, node, options, open);
-  }();
+  };
+  auto pipeline = load();
+  while (!pipeline.ok() && interruptible.was_interrupted()) pipeline = load();
   if (pipeline.ok()) return std::move(pipeline).value();
   // What is not found while loading is not a key but a library.
   raise(pipeline.status(), pipeline.status().code() == StatusCode::kNotFound ? "LeappImportError" : nullptr);

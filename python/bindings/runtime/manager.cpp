@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "common/exceptions.h"
 #include "describe.h"
+#include "interrupt.h"
 #include "load.h"
 #include "runtime/mock.h"
 #include "runtime/pipeline_access.h"
@@ -105,7 +106,7 @@ class Manager::Turn {
       raise(failed_precondition("this InferenceManager is in the middle of a step, on this thread"));
     }
     if (!manager.mutex_.try_lock()) {
-      const nb::gil_scoped_release others_may_run;  // whose turn it is needs Python's lock to finish
+      const Released others_may_run;  // whose turn it is needs Python's lock to finish
       manager.mutex_.lock();
     }
     manager.running_ = std::this_thread::get_id();
@@ -123,7 +124,7 @@ class Manager::Turn {
 
 Manager::Manager(const std::filesystem::path& bundle, const std::string& node, const runtime::LoadOptions& options,
                  nb::object on_missing)
-    : pipeline_(load_pipeline(bundle, node, options)), on_missing_(std::move(on_missing)) {
+    : stop_(options.engine.stop), pipeline_(load_pipeline(bundle, node, options)), on_missing_(std::move(on_missing)) {
   for (const std::string& name : pipeline_->inputs()) {
     input_views_.push_back(pipeline_->input(name).value());
     inputs_.push_back(port_info(name, input_views_.back()));
@@ -225,13 +226,20 @@ Manager::Backup Manager::set_states(const std::vector<nb::object>& values, const
 }
 
 void Manager::step(const Backup& before) {
-  runtime::StepResult result{};
-  {
-    const nb::gil_scoped_release others_may_run;
-    result = pipeline_->step();
+  const auto restore = [&] {
+    for (const auto& [state, bytes] : before) std::memcpy(state.data, bytes.data(), bytes.size());
+  };
+  try {
+    Interruptible interruptible(*stop_);
+    do {
+      const Released others_may_run;
+      if (pipeline_->step() == runtime::StepResult::kOk) return;
+    } while (interruptible.was_interrupted());
+  } catch (const nb::python_error&) {
+    restore();
+    throw;
   }
-  if (result == runtime::StepResult::kOk) return;
-  for (const auto& [state, bytes] : before) std::memcpy(state.data, bytes.data(), bytes.size());
+  restore();
   raise(pipeline_->error());
 }
 
@@ -384,8 +392,9 @@ nb::dict Manager::zeros(const std::string& node, bool inputs) const {
 nb::list Manager::nodes() const {
   nb::list nodes;
   for (const bundle::Model& model : pipeline_->spec().models) {
-    nodes.append(nb::make_tuple(model.name.c_str(), model.parameters.backend->c_str(),
-                                model.parameters.model_path->c_str(), describe(model.inputs), describe(model.outputs)));
+    nodes.append(nb::make_tuple(safe_text(model.name), safe_text(*model.parameters.backend),
+                                safe_text(*model.parameters.model_path), describe(model.inputs),
+                                describe(model.outputs)));
   }
   return nodes;
 }
@@ -394,7 +403,7 @@ nb::dict Manager::description() const { return describe(pipeline_->spec()); }
 
 nb::list Manager::notes() const {
   nb::list notes;
-  for (const std::string& note : pipeline_->notes()) notes.append(nb::str(note.c_str()));
+  for (const std::string& note : pipeline_->notes()) notes.append(safe_text(note));
   return notes;
 }
 
@@ -403,10 +412,10 @@ nb::list Manager::engines() const {
   for (const engine::Report& report : pipeline_->engine()) {
     nb::list operators;
     for (const engine::OperatorReport& row : report.operators) {
-      operators.append(nb::make_tuple(row.name.c_str(), row.count, row.why.c_str()));
+      operators.append(nb::make_tuple(safe_text(row.name), row.count, safe_text(row.why)));
     }
-    models.append(
-        nb::make_tuple(report.model.c_str(), report.engine.c_str(), report.native, report.why.c_str(), operators));
+    models.append(nb::make_tuple(safe_text(report.model), safe_text(report.engine), report.native,
+                                 safe_text(report.why), operators));
   }
   return models;
 }

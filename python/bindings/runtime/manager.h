@@ -101,6 +101,7 @@ class Manager {
   void step(const Backup& before);
   [[nodiscard]] std::optional<TensorView> input_view(const std::string& key);
 
+  std::shared_ptr<engine::Stop> stop_;
   std::optional<runtime::Pipeline> pipeline_;
   std::vector<PortInfo> inputs_;
   std::vector<PortInfo> outputs_;

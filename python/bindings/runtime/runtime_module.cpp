@@ -10,10 +10,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 #include "base/text.h"
 #include "common/exceptions.h"
+#include "common/released.h"
 #include "manager.h"
 #include "recorder.h"
 #include "options.h"
@@ -48,6 +51,7 @@ runtime::ResetMode reset_mode(const std::string& mode) { return choose("reset", 
 
 runtime::LoadOptions load_options(const nb::kwargs& given) {
   runtime::LoadOptions options;
+  options.engine.stop = std::make_shared<engine::Stop>();
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     if (name == "allow_outside") {
@@ -68,6 +72,12 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
       options.engine.provider = choose("provider", nb::cast<std::string>(value), kProviders);
     } else if (name == "optimisation") {
       options.engine.optimisation = choose("optimisation", nb::cast<std::string>(value), kOptimisations);
+    } else if (name == "memory_limit") {
+      options.memory_limit = nb::cast<std::uint64_t>(value);
+    } else if (name == "timeout") {
+      options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(nb::cast<double>(value) * 1e9));
+    } else if (name == "allow_torchscript") {
+      options.allow_torchscript = nb::cast<bool>(value);
     } else if (name == "onnxruntime_library") {
       options.engine.onnxruntime_library = nb::cast<std::string>(value);
     } else if (name == "profile_prefix") {
@@ -88,6 +98,7 @@ NB_MODULE(_runtime, module) {
   using leapp::python::Manager;
   // A manager that is alive when Python ends is nothing to tell a user about.
   nb::set_leak_warnings(false);
+  leapp::python::watch_for_the_end();
   nb::class_<Manager> manager(module, "Manager");
   manager
       .def(
@@ -97,7 +108,7 @@ NB_MODULE(_runtime, module) {
             new (self) Manager(bundle, node, leapp::python::load_options(options), std::move(on_missing));
           },
           nb::arg("bundle"), nb::arg("node"), nb::arg("on_missing").none(), nb::arg("options"))
-      .def("run", &Manager::run, nb::arg("inputs"))
+      .def("run", &Manager::run, nb::arg("inputs").none())
       .def("set_input_value", &Manager::set_input_value, nb::arg("node"), nb::arg("name"), nb::arg("value").none())
       .def("reset", &Manager::reset, nb::arg("mode"))
       .def("mock_input", &Manager::mock_input, nb::arg("seed").none())

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace leapp::engine::ort {
@@ -60,7 +61,12 @@ ONNXTensorElementDataType to_onnx(DType dtype) {
 
 Status take_status(const OrtApi& api, OrtStatus* status) {
   if (status == nullptr) return {};
-  Status result(to_code(api.GetErrorCode(status)), api.GetErrorMessage(status));
+  const std::string_view message = api.GetErrorMessage(status);
+  // It has no code for that.
+  const bool memory = message.find("bad_alloc") != std::string_view::npos ||
+                      message.find("bad allocation") != std::string_view::npos ||
+                      message.find("Failed to allocate memory") != std::string_view::npos;
+  Status result(memory ? StatusCode::kOutOfMemory : to_code(api.GetErrorCode(status)), std::string(message));
   api.ReleaseStatus(status);
   return result;
 }

@@ -16,6 +16,7 @@
 
 #include "engine/ort/ort_engine.h"
 #include "engine/ort/session_log.h"
+#include "engine/ort/shared_object.h"
 
 namespace leapp::engine::ort {
 namespace {
@@ -89,6 +90,7 @@ Result<Library> start(void* handle, const std::string& file) {
 
 // Opens `file` once for the process, whatever path leads to it.
 Result<const Library*> open(const std::string& file) {
+  if (file.find('/') != std::string::npos) LEAPP_RETURN_IF_ERROR(check_whole(file));
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return not_found(fmt::format("{}: {}", file, dlerror()));
   static auto* const mutex = new std::mutex;

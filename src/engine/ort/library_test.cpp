@@ -44,6 +44,19 @@ TEST_F(LibraryDeathTest, MissingEverywhereSaysWhatToDo) {
   }
 }
 
+TEST_F(LibraryDeathTest, ALibraryThatIsCutOffIsAnError) {
+  if (!have_library()) GTEST_SKIP() << "no ONNX Runtime to cut";
+  const fs::path cut = fs::path(::testing::TempDir()) / "cut" / "libonnxruntime.so.1";
+  fs::create_directories(cut.parent_path());
+  for (const std::uintmax_t size : {std::uintmax_t{4096}, std::uintmax_t{1} << 20U, fs::file_size(library()) - 1}) {
+    fs::copy_file(library(), cut, fs::copy_options::overwrite_existing);
+    fs::resize_file(cut, size);
+    EXPECT_EXIT(open_and_exit({.onnxruntime_library = cut.string()}), ::testing::ExitedWithCode(1),
+                "libonnxruntime.so.1 is cut off: its headers speak of [0-9]+ bytes, it has " + std::to_string(size));
+  }
+  fs::remove_all(cut.parent_path());
+}
+
 TEST_F(LibraryDeathTest, NamedPlacesMustHaveOne) {
   EXPECT_EXIT(open_and_exit({.onnxruntime_library = "/nowhere/lib.so"}), ::testing::ExitedWithCode(1),
               "option onnxruntime_library: .*at /nowhere/lib.so");

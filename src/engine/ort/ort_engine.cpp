@@ -45,6 +45,7 @@ Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, boo
   ort::SessionParts parts;
   parts.library = library_;
   parts.name = source.name;
+  parts.stop = options_.stop;
   parts.log = std::make_unique<ort::SessionLog>();
   LEAPP_ASSIGN_OR_RETURN(auto options, ort::make_session_options(api, options_, *parts.log));
   if (cuda) LEAPP_RETURN_IF_ERROR(ort::append_cuda(api, options.get()));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -33,20 +35,26 @@ bool fits(const TensorInfo& info, const Buffer& buffer) {
                     [](std::int64_t model, std::int64_t ours) { return model < 0 || model == ours; });
 }
 
+using Named = std::unordered_map<std::string_view, const Buffer*>;
+
+Named by_name(const std::vector<Buffer>& buffers) {
+  Named named;
+  for (const Buffer& buffer : buffers) named.emplace(buffer.name, &buffer);
+  return named;
+}
+
 std::string names(const std::vector<TensorInfo>& tensors) {
   std::vector<std::string> list;
   for (const TensorInfo& tensor : tensors) list.push_back(tensor.name);
   return list.empty() ? "none" : join(list, ", ");
 }
 
-const TensorInfo* find(const std::vector<TensorInfo>& tensors, const std::string& name) {
-  const auto at = std::find_if(tensors.begin(), tensors.end(), [&](const TensorInfo& t) { return t.name == name; });
-  return at == tensors.end() ? nullptr : &*at;
-}
-
 Status check(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
+  std::unordered_map<std::string_view, const TensorInfo*> named;
+  for (const TensorInfo& tensor : tensors) named.emplace(tensor.name, &tensor);
   for (const Buffer& buffer : buffers) {
-    const TensorInfo* info = find(tensors, buffer.name);
+    const auto found = named.find(buffer.name);
+    const TensorInfo* info = found == named.end() ? nullptr : found->second;
     if (info == nullptr) {
       return invalid_argument(
           fmt::format("the model has no {} {}; it has {}", what, quote(buffer.name), names(tensors)));
@@ -150,10 +158,11 @@ Status OrtModel::bind(Bound& bound, const Buffer& buffer, bool input) const {
 
 // An output that is an input: ONNX Runtime hands out the input's memory and leaves ours as it is.
 Status OrtModel::bind_passed(Bound& bound, const Binding& binding) {
+  const Named inputs = by_name(binding.inputs);
   for (const Buffer& output : binding.outputs) {
-    const auto input = std::find_if(binding.inputs.begin(), binding.inputs.end(),
-                                    [&](const Buffer& one) { return one.name == output.name; });
-    if (input == binding.inputs.end()) continue;
+    const auto found = inputs.find(output.name);
+    if (found == inputs.end()) continue;
+    const Buffer* input = found->second;
     if (input->dtype != output.dtype || input->shape != output.shape) {
       return invalid_argument(fmt::format("{} is an input and an output: the bundle says {} and {}", quote(output.name),
                                           type_text(input->dtype, input->shape),
@@ -169,9 +178,9 @@ Result<std::size_t> OrtModel::prepare(const Binding& binding) {
   accepted.insert(accepted.end(), constants_.begin(), constants_.end());
   LEAPP_RETURN_IF_ERROR(explained(check(accepted, binding.inputs, "input"), "cannot bind"));
   LEAPP_RETURN_IF_ERROR(explained(check(outputs_, binding.outputs, "output"), "cannot bind"));
+  const Named given = by_name(binding.inputs);
   for (const TensorInfo& input : inputs_) {
-    const auto given = [&](const Buffer& buffer) { return buffer.name == input.name; };
-    if (std::none_of(binding.inputs.begin(), binding.inputs.end(), given)) {
+    if (!given.contains(input.name)) {
       return explained(
           invalid_argument(fmt::format("the bundle has no input {}, which the model needs", quote(input.name))),
           "cannot bind");
@@ -195,9 +204,22 @@ Result<std::size_t> OrtModel::prepare(const Binding& binding) {
   return bound_.size() - 1;
 }
 
+// May be called by a signal handler: ONNX Runtime sets a flag.
+void OrtModel::end_run(void* model) {
+  auto* self = static_cast<OrtModel*>(model);
+  self->ended_.store(true);
+  if (OrtStatus* failure = self->api().RunOptionsSetTerminate(self->run_options_.get())) {
+    self->api().ReleaseStatus(failure);
+  }
+}
+
 bool OrtModel::run(std::size_t binding) noexcept {
   const FlushDenormals flush;
   const Bound& bound = bound_[binding];
+  if (ended_.exchange(false)) [[unlikely]] {
+    if (OrtStatus* failure = api().RunOptionsUnsetTerminate(run_options_.get())) api().ReleaseStatus(failure);
+  }
+  const Stop::Run under_way(parts_.stop.get(), &end_run, this);
   OrtStatus* status = api().RunWithBinding(parts_.session.get(), run_options_.get(), bound.binding.get());
   if (status == nullptr) [[likely]] {
     for (const Copy& copy : bound.copies) std::memcpy(copy.to, copy.from, copy.size);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct SessionParts {
   std::string name;
   std::unique_ptr<SessionLog> log;  ///< the session writes to it until it is gone
   Owned<OrtSession> session{nullptr, nullptr};
+  std::shared_ptr<Stop> stop;  ///< null: nobody ends a run
 };
 
 /// One session of ONNX Runtime, with its IoBindings on our buffers.
@@ -47,6 +49,7 @@ class OrtModel final : public Model {
     std::vector<Copy> copies;  ///< after a run
   };
 
+  static void end_run(void* model);
   explicit OrtModel(SessionParts parts) : parts_(std::move(parts)) {}
 
   [[nodiscard]] const OrtApi& api() const { return *parts_.library->api; }
@@ -64,6 +67,7 @@ class OrtModel final : public Model {
   std::vector<TensorInfo> constants_;  ///< those that the caller may give another value
   Owned<OrtMemoryInfo> memory_{nullptr, nullptr};
   Owned<OrtRunOptions> run_options_{nullptr, nullptr};
+  std::atomic<bool> ended_{false};  ///< the run options say that runs shall end
   std::vector<Bound> bound_;
   Owned<OrtStatus> failure_{nullptr, nullptr};
 };

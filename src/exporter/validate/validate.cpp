@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <utility>
 
+#include "bundle/file_system.h"
 #include "capture/hook.h"
 #include "emit/torchscript/evaluator.h"
 #include "exporter/validate/console.h"
@@ -251,14 +251,7 @@ Status write_report(const Validation& validation, const fs::path& folder) {
     fs::remove(target, nothing);
     return {};
   }
-  const fs::path half = folder / ("." + validation.name + "_report.json");
-  std::ofstream file(half, std::ios::binary | std::ios::trunc);
-  file << report_text(validation);
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(half, target, error);
-  if (!file || error) return io_error(fmt::format("cannot write {}", target.string()));
-  return {};
+  return bundle::replace_file(target, report_text(validation));
 }
 
 }  // namespace leapp::exporter

@@ -30,6 +30,10 @@ leapp_status number_of(StatusCode code) noexcept {
       return LEAPP_DATA_LOSS;
     case StatusCode::kUnimplemented:
       return LEAPP_UNIMPLEMENTED;
+    case StatusCode::kOutOfMemory:
+      return LEAPP_OUT_OF_MEMORY;
+    case StatusCode::kTimeout:
+      return LEAPP_TIMED_OUT;
     default:
       return LEAPP_INTERNAL;
   }

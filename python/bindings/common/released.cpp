@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "common/released.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace nb = nanobind;
+
+namespace leapp::python {
+namespace {
+
+std::atomic<bool> g_ending{false};
+std::atomic<int> g_coming_back{0};
+
+bool is_main_thread() {
+  thread_local const bool main = ::syscall(SYS_gettid) == ::getpid();
+  return main;
+}
+
+// Python runs this before it begins to end. Threads that ask for the lock already get it; later ones see that it ends.
+void let_threads_in() {
+  constexpr auto kLongest = std::chrono::seconds(1);
+  g_ending = true;
+  const Released others_may_run;
+  const auto until = std::chrono::steady_clock::now() + kLongest;
+  while (g_coming_back > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+}
+
+}  // namespace
+
+Released::~Released() {
+  const bool may_stay = !is_main_thread();
+  if (may_stay) {
+    ++g_coming_back;
+    if (g_ending) {
+      --g_coming_back;
+      while (true) ::pause();
+    }
+  }
+  PyEval_RestoreThread(state_);
+  if (may_stay) --g_coming_back;
+}
+
+void watch_for_the_end() { nb::module_::import_("atexit").attr("register")(nb::cpp_function(&let_threads_in)); }
+
+}  // namespace leapp::python

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle/folder_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "bundle/staging_names.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kPause{20};
+
+std::string who_we_are() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  return fmt::format("process {} on {}", ::getpid(), host.data());
+}
+
+std::string holder_of(const FileDescriptor& file) {
+  std::array<char, 300> text{};
+  const ::ssize_t size = ::pread(file.number(), text.data(), text.size(), 0);
+  return size > 0 ? printable({text.data(), static_cast<std::size_t>(size)}) : "another process";
+}
+
+// Whoever gave the lock back removed the file: what we locked may be no file that anybody else would find.
+bool is_still_there(const FileDescriptor& file, const fs::path& path) {
+  struct stat ours {};
+  struct stat theirs {};
+  return ::fstat(file.number(), &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+         ours.st_ino == theirs.st_ino;
+}
+
+void sign(const FileDescriptor& file) {
+  const std::string text = who_we_are();
+  // For messages alone.
+  if (::ftruncate(file.number(), 0) != 0 || ::pwrite(file.number(), text.data(), text.size(), 0) < 0) errno = 0;
+}
+
+}  // namespace
+
+Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& options) {
+  const fs::path path = StagingNames(target).lock_file();
+  const auto until = std::chrono::steady_clock::now() + options.patience;
+  bool waited = false;
+  while (true) {
+    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!file.is_open()) return FolderLock();
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
+      if (!is_still_there(file, path)) continue;
+      sign(file);
+      return FolderLock(path, std::move(file));
+    }
+    if (errno != EWOULDBLOCK && errno != EINTR) return FolderLock();
+    const std::string holder = holder_of(file);
+    if (std::chrono::steady_clock::now() >= until) {
+      return failed_precondition(
+          fmt::format("{} is being written by {}; try again when it is done", quote(target.string()), holder));
+    }
+    if (!std::exchange(waited, true) && options.on_wait) options.on_wait(holder);
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+FolderLock::FolderLock(FolderLock&& other) noexcept
+    : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
+
+FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+FolderLock::~FolderLock() {
+  // While it is still ours, so that nobody's file is removed.
+  if (is_held()) ::unlink(path_.c_str());
+}
+
+}  // namespace leapp::bundle

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle/folder_lock.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "bundle/folder.h"
+#include "bundle/folder_test_base.h"
+#include "bundle/staging_names.h"
+
+namespace leapp::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+using FolderLockTest = FolderTest;
+
+FolderLock::Options at_once() { return {.patience = std::chrono::milliseconds(0), .on_wait = {}}; }
+
+TEST_F(FolderLockTest, TheSecondIsToldWhoHasIt) {
+  const auto first = FolderLock::acquire(target_, {});
+  ASSERT_TRUE(first.value().is_held());
+  const auto second = FolderLock::acquire(target_, at_once());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_NE(second.status().message().find("is being written by process " + std::to_string(::getpid()) + " on "),
+            std::string::npos)
+      << second.status().message();
+  EXPECT_TRUE(FolderLock::acquire(root_ / "other", at_once()).value().is_held());
+}
+
+TEST_F(FolderLockTest, TheSecondWaitsAndSaysSoOnce) {
+  auto first = std::make_unique<FolderLock>(FolderLock::acquire(target_, {}).value());
+  std::atomic<int> told{0};
+  std::thread other([&] {
+    const auto second = FolderLock::acquire(target_, {.on_wait = [&](const std::string&) { ++told; }});
+    EXPECT_TRUE(second.value().is_held());
+  });
+  while (told == 0) std::this_thread::yield();
+  first.reset();
+  other.join();
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(tree(root_), "");  // nothing stays behind
+}
+
+TEST_F(FolderLockTest, OneAtATime) {
+  int inside = 0;
+  int most = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) {
+        const auto lock = FolderLock::acquire(target_, {});
+        most = std::max(most, ++inside);
+        std::this_thread::yield();
+        --inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+}
+
+TEST_F(FolderLockTest, GoesWithTheProcessThatDies) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lock = FolderLock::acquire(target_, {});
+    ::_exit(lock.ok() && lock.value().is_held() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  EXPECT_TRUE(FolderLock::acquire(target_, at_once()).value().is_held());
+}
+
+TEST_F(FolderLockTest, ALinkInItsPlaceIsNotFollowed) {
+  put(root_ / "precious", "keep");
+  fs::create_symlink(root_ / "precious", StagingNames(target_).lock_file());
+  const auto lock = FolderLock::acquire(target_, at_once());
+  EXPECT_FALSE(lock.value().is_held());
+  EXPECT_EQ(get(root_ / "precious"), "keep");
+}
+
+TEST_F(FolderLockTest, TwoExportsTakeTurns) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string mine = std::to_string(i);
+      for (int k = 0; k < 10; ++k) {
+        auto staged = StagedFolder::create(target_).value();
+        ASSERT_TRUE(staged.write("a", mine).ok());
+        ASSERT_TRUE(staged.write("b", mine).ok());
+        const auto right = staged.right();
+        ASSERT_TRUE(staged.commit({"a", "b"}).ok());
+        // Still ours: nobody else replaces what we look at.
+        EXPECT_EQ(get(target_ / "a"), mine);
+        EXPECT_EQ(get(target_ / "b"), mine);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(get(target_ / "a"), get(target_ / "b"));
+}
+
+TEST_F(FolderLockTest, ReplaceFileGoesThroughNoLink) {
+  put(root_ / "precious", "keep");
+  fs::create_directory(target_);
+  fs::create_symlink(root_ / "precious", target_ / "g.png");
+  fs::create_symlink(root_ / "precious", target_ / "g.png.part");
+  ASSERT_TRUE(replace_file(target_ / "g.png", "picture").ok());
+  EXPECT_EQ(get(root_ / "precious"), "keep");
+  EXPECT_EQ(tree(target_), "g.png=picture ");
+}
+
+TEST_F(FolderLockTest, ReplaceFileThatFailsLeavesNothing) {
+  fs::create_directories(target_ / "g.png" / "full");
+  EXPECT_EQ(replace_file(target_ / "g.png", "picture").code(), StatusCode::kIo);
+  EXPECT_EQ(tree(target_), "g.png/ g.png/full/ ");
+}
+
+}  // namespace
+}  // namespace leapp::bundle

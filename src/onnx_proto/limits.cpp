@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx_proto/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <protozero/exception.hpp>
+#include <protozero/pbf_message.hpp>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/text.h"
+#include "onnx_proto/constants.h"
+#include "onnx_proto/contents.h"
+#include "onnx_proto/fields.h"
+
+namespace leapp::onnx {
+namespace {
+
+// As deep as ONNX Runtime follows at most.
+constexpr int kDeepest = 64;
+constexpr std::uint64_t kMost = ~std::uint64_t{0};
+constexpr std::uint64_t kRound = 10;  // what a round of a loop costs beside its operators, in operators
+constexpr double kUnknownWidth = 4;   // of an element whose type is not said
+
+template <typename Field>
+using Message = protozero::pbf_message<Field>;
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? kMost : result;
+}
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? kMost : result;
+}
+
+std::uint64_t rounded(double number) {
+  if (!(number > 0)) return 0;
+  return number >= 0x1p63 ? kMost : static_cast<std::uint64_t>(number);
+}
+
+struct Cost {
+  std::uint64_t operators = 0;
+  std::uint64_t runs = 0;
+};
+
+/// Elements of a tensor with these extents; 0 when one is zero or negative.
+double elements(const std::vector<double>& extents) {
+  double count = 1;
+  for (const double extent : extents) count *= std::max(extent, 0.0);
+  return count;
+}
+
+double width_of(const KnownValue* value) {
+  return value != nullptr && value->dtype ? static_cast<double>(dtype_size(*value->dtype)) : kUnknownWidth;
+}
+
+double range_elements(const KnownValue* from, const KnownValue* to, const KnownValue* step) {
+  if (from == nullptr || to == nullptr || step == nullptr) return 0;
+  if (from->numbers.size() != 1 || to->numbers.size() != 1 || step->numbers.size() != 1) return 0;
+  return step->numbers[0] == 0 ? 0 : std::max(0.0, (to->numbers[0] - from->numbers[0]) / step->numbers[0]);
+}
+
+double padded_elements(const KnownValue& pads) {
+  double count = 1;
+  const std::size_t rank = pads.numbers.size() / 2;
+  for (std::size_t i = 0; i < rank; ++i) count *= std::max(1.0, pads.numbers[i] + pads.numbers[rank + i]);
+  return count;
+}
+
+std::vector<double> integers_of(const NodeView& node, std::string_view name) {
+  for (const Attribute& attribute : node.attributes) {
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute.value);
+    if (list != nullptr && attribute.name == name) return {list->begin(), list->end()};
+  }
+  return {};
+}
+
+/// Bytes that a node's result has at least, as far as its size comes from constants; 0: that is not known.
+double result_bytes(const NodeView& node, const KnownValues& known) {
+  const std::string_view op = node.op_type;
+  const KnownValue* first = known.input(node, 0);
+  const KnownValue* second = known.input(node, 1);
+  if (op == "ConstantOfShape" && first != nullptr) {
+    const auto fill = constant_of(node);
+    return elements(first->numbers) * width_of(fill ? &*fill : nullptr);
+  }
+  if (op == "Expand" && second != nullptr) return elements(second->numbers) * width_of(first);
+  if (op == "Range") return range_elements(first, second, known.input(node, 2)) * width_of(first);
+  if (op == "Tile" && second != nullptr) {
+    const double each = first == nullptr ? 1 : static_cast<double>(first->numbers.size());
+    return each * elements(second->numbers) * width_of(first);
+  }
+  if (op == "Pad" && second != nullptr) return padded_elements(*second) * width_of(first);
+  if (op == "OneHot" && second != nullptr) return elements(second->numbers) * kUnknownWidth;
+  if (const KnownValue* sizes = op == "Resize" ? known.input(node, 3) : nullptr) {
+    return elements(sizes->numbers) * kUnknownWidth;
+  }
+  if (op == "RandomNormal" || op == "RandomUniform") return elements(integers_of(node, "shape")) * kUnknownWidth;
+  return 0;
+}
+
+/// Of a sparse tensor, which engines make dense.
+double dense_bytes(Encoded bytes) {
+  constexpr protozero::pbf_tag_type kDims = 3;
+  double count = kUnknownWidth;
+  protozero::pbf_reader message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (message.next()) {
+    if (message.tag() == kDims && message.wire_type() == protozero::pbf_wire_type::varint) {
+      count *= std::max(0.0, static_cast<double>(message.get_int64()));
+    } else if (message.tag() == kDims && message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+      for (const std::int64_t extent : message.get_packed_int64()) count *= std::max(0.0, static_cast<double>(extent));
+    } else {
+      message.skip();
+    }
+  }
+  return count;
+}
+
+std::string place_of(const NodeView& node) {
+  const std::string_view name = !node.name.empty() ? node.name : node.outputs.empty() ? "" : node.outputs.front();
+  return fmt::format("node {} ({})", quote_brief(name), printable(node.op_type.substr(0, 60)));
+}
+
+class Survey {
+ public:
+  Survey(const ModelView& model, const ModelLimits& limits) : model_(model), limits_(limits) {
+    for (std::size_t i = 0; i < model.functions.size(); ++i) {
+      functions_.emplace(key(model.functions[i].domain, model.functions[i].name), i);
+    }
+    seen_.resize(model.functions.size());
+  }
+
+  Status run() {
+    if (model_.functions.size() > limits_.functions) {
+      return invalid_argument(
+          fmt::format("expected at most {} functions, found {}", limits_.functions, model_.functions.size()));
+    }
+    const KnownValues none;
+    return graph(model_.graph, none, 0).status();
+  }
+
+ private:
+  struct Function {
+    bool under_way = false;
+    std::optional<Cost> cost;
+  };
+
+  static std::string key(std::string_view domain, std::string_view name) {
+    return fmt::format("{}\n{}", domain == "ai.onnx" ? "" : domain, name);
+  }
+
+  Status too_many(const NodeView& node, std::uint64_t found) const {
+    return invalid_argument(fmt::format("{}: expected at most {} operators, with functions written out, found {}",
+                                        place_of(node), limits_.operators,
+                                        found == kMost ? "more than can be counted" : fmt::format("{}", found)));
+  }
+
+  Status add(Cost& total, const Cost& more, const NodeView& node) const {
+    total = {sum(total.operators, more.operators), sum(total.runs, more.runs)};
+    if (total.operators > limits_.operators) return too_many(node, total.operators);
+    if (total.runs <= limits_.operator_runs) return {};
+    return invalid_argument(fmt::format(
+        "{}: expected at most {} runs of operators in one run of the model, found {}: it does not end", place_of(node),
+        limits_.operator_runs, total.runs == kMost ? "more than can be counted" : fmt::format("{}", total.runs)));
+  }
+
+  Status check_bytes(double bytes, const std::string& place) const {
+    if (bytes <= static_cast<double>(limits_.tensor_bytes)) return {};
+    return invalid_argument(fmt::format("{}: makes a tensor of {}, the option memory_limit is {}", place,
+                                        bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
+  }
+
+  Result<Cost> graph(const GraphView& view, const KnownValues& around, int depth) {
+    KnownValues known(&around);
+    for (const ValueInfoView& input : view.inputs) known.hide(input.name);
+    for (const NamedView& tensor : view.initializers) known.add_initializer(tensor);
+    for (const NamedView& tensor : view.sparse_initializers) {
+      LEAPP_RETURN_IF_ERROR(check_bytes(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
+    }
+    Cost total;
+    for (const Encoded bytes : view.nodes) LEAPP_RETURN_IF_ERROR(node(bytes, known, depth, total));
+    return total;
+  }
+
+  Status node(Encoded bytes, KnownValues& known, int depth, Cost& total) {
+    LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(bytes));
+    LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known), place_of(view)));
+    LEAPP_ASSIGN_OR_RETURN(const Cost cost, cost_of(view, known, depth));
+    known.add_result(view);
+    return add(total, cost, view);
+  }
+
+  Result<Cost> cost_of(const NodeView& view, const KnownValues& known, int depth) {
+    if (const auto found = functions_.find(key(view.domain, view.op_type)); found != functions_.end()) {
+      return function(found->second, view, depth);
+    }
+    Cost cost{1, 1};
+    for (const Encoded inner : view.graphs) {
+      if (depth >= kDeepest) return data_loss(fmt::format("more than {} graphs inside each other", kDeepest));
+      LEAPP_ASSIGN_OR_RETURN(const GraphView body, read_graph(inner));
+      LEAPP_ASSIGN_OR_RETURN(const Cost once, graph(body, known, depth + 1));
+      const std::uint64_t rounds = view.op_type == "Loop" ? rounds_of(view, body, known) : 1;
+      cost.operators = sum(cost.operators, once.operators);
+      cost.runs = sum(cost.runs, product(rounds, sum(once.runs, kRound)));
+    }
+    return cost;
+  }
+
+  /// Of a loop that nothing but its constant count ends; of others 1: that is decided while it runs.
+  static std::uint64_t rounds_of(const NodeView& loop, const GraphView& body, const KnownValues& known) {
+    const KnownValue* count = known.input(loop, 0);
+    const bool counted = !loop.inputs.empty() && !loop.inputs[0].empty();
+    if (counted && (count == nullptr || count->numbers.size() != 1)) return 1;
+    if (const KnownValue* start = known.input(loop, 1); start != nullptr && elements(start->numbers) == 0) return 0;
+    if (!goes_on(body, known)) return 1;
+    return counted ? rounded(count->numbers[0]) : kMost;
+  }
+
+  /// Whether a body hands on the condition it was given, or a constant one.
+  static bool goes_on(const GraphView& body, const KnownValues& around) {
+    if (body.outputs.empty() || body.inputs.size() < 2) return false;
+    KnownValues known(&around);
+    for (const ValueInfoView& input : body.inputs) known.hide(input.name);
+    for (const NamedView& tensor : body.initializers) known.add_initializer(tensor);
+    std::unordered_set<std::string_view> handed_on{body.inputs[1].name};
+    for (const Encoded bytes : body.nodes) {
+      const auto node = read_node(bytes);
+      if (!node.ok()) return false;
+      const NodeView& view = node.value();
+      known.add_result(view);
+      const bool same = view.op_type == "Identity" || view.op_type == "Cast";
+      if (same && view.inputs.size() == 1 && view.outputs.size() == 1 && handed_on.contains(view.inputs[0])) {
+        handed_on.insert(view.outputs[0]);
+      }
+    }
+    const std::string_view condition = body.outputs.front().name;
+    const KnownValue* value = known.find(condition);
+    return handed_on.contains(condition) || (value != nullptr && elements(value->numbers) != 0);
+  }
+
+  Result<Cost> function(std::size_t index, const NodeView& caller, int depth) {
+    Function& state = seen_[index];
+    if (state.cost) return *state.cost;
+    if (state.under_way) {
+      return invalid_argument(fmt::format("{}: a function that calls itself", place_of(caller)));
+    }
+    state.under_way = true;
+    KnownValues known;
+    Cost total;
+    const Encoded bytes = model_.functions[index].bytes;
+    Message<FunctionField> message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    while (message.next()) {
+      if (message.tag() == FunctionField::kNode && message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+        const protozero::data_view inner = message.get_view();
+        LEAPP_RETURN_IF_ERROR(node(std::as_bytes(std::span(inner.data(), inner.size())), known, depth, total));
+      } else {
+        message.skip();
+      }
+    }
+    seen_[index].cost = total;
+    return total;
+  }
+
+  const ModelView& model_;
+  const ModelLimits& limits_;
+  std::unordered_map<std::string, std::size_t> functions_;
+  std::vector<Function> seen_;
+};
+
+}  // namespace
+
+Status check_limits(Encoded model, const ModelLimits& limits) {
+  LEAPP_ASSIGN_OR_RETURN(const ModelView view, read_model(model));
+  try {
+    return Survey(view, limits).run();
+  } catch (const protozero::exception& error) {
+    return data_loss(fmt::format("not an ONNX model: {}", error.what()));
+  }
+}
+
+}  // namespace leapp::onnx

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx_proto/limits.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnx_proto/writer.h"
+
+namespace leapp::onnx {
+namespace {
+
+constexpr std::int32_t kInt64 = 7;
+
+Tensor numbers(const std::string& name, const std::vector<std::int64_t>& values) {
+  Tensor tensor{name, kInt64, {static_cast<std::int64_t>(values.size())}, {}, {}};
+  tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(values)));
+  return tensor;
+}
+
+Node node(const std::string& op, std::vector<std::string> inputs, const std::string& output) {
+  Node made;
+  made.inputs = std::move(inputs);
+  made.outputs = {output};
+  made.name = op + "_" + output;
+  made.op_type = op;
+  return made;
+}
+
+Status check(Graph graph, const ModelLimits& limits = {}) {
+  Model model;
+  model.ir_version = 8;
+  model.opset_imports = {{"", 18}};
+  model.graph = std::move(graph);
+  const std::string bytes = write_model(model).text();
+  return check_limits(std::as_bytes(std::span(bytes)), limits);
+}
+
+/// A loop whose body hands the condition on, or has another one.
+Graph loop(const std::vector<std::int64_t>& rounds, const Node& condition, int operators = 1) {
+  auto body = std::make_shared<Graph>();
+  body->inputs = {{"i", kInt64, {}}, {"go_on", 9, {}}};
+  body->outputs = {{"next", 9, {}}};
+  body->nodes.push_back(condition);
+  for (int i = 1; i < operators; ++i) body->nodes.push_back(node("Abs", {"i"}, "a" + std::to_string(i)));
+  Node made = node("Loop", {rounds.empty() ? "" : "rounds", ""}, "y");
+  made.attributes.push_back({"body", std::shared_ptr<const Graph>(body)});
+  Graph graph;
+  graph.name = "g";
+  if (!rounds.empty()) graph.initializers.push_back(numbers("rounds", rounds));
+  graph.nodes.push_back(made);
+  return graph;
+}
+
+TEST(Limits, ALoopWithMoreRoundsThanAnybodyWaitsFor) {
+  const Node handed_on = node("Identity", {"go_on"}, "next");
+  EXPECT_TRUE(check(loop({1000}, handed_on)).ok());
+  const Status refused = check(loop({std::int64_t{1} << 62}, handed_on));
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(),
+            "node \"Loop_y\" (Loop): expected at most 10000000 runs of operators in one run of the model, found more "
+            "than can be counted: it does not end");
+  EXPECT_FALSE(check(loop({}, handed_on)).ok());  // no count, and a condition that nothing changes
+}
+
+TEST(Limits, ALoopThatItsConditionEndsIsForTheWatchdog) {
+  EXPECT_TRUE(check(loop({std::int64_t{1} << 62}, node("Not", {"go_on"}, "next"))).ok());
+  EXPECT_TRUE(check(loop({}, node("Not", {"go_on"}, "next"))).ok());
+}
+
+TEST(Limits, RoundsOfLoopsInLoopsMultiply) {
+  const auto nested = [](std::int64_t rounds) {
+    Graph graph = loop({rounds}, node("Identity", {"go_on"}, "next"));
+    auto outer = std::make_shared<Graph>(graph);
+    outer->inputs = {{"j", kInt64, {}}, {"on", 9, {}}};
+    outer->outputs = {{"still", 9, {}}};
+    outer->nodes.push_back(node("Identity", {"on"}, "still"));
+    Node made = node("Loop", {"rounds", ""}, "z");
+    made.attributes.push_back({"body", std::shared_ptr<const Graph>(outer)});
+    graph.nodes = {made};
+    return graph;
+  };
+  EXPECT_TRUE(check(nested(100)).ok());
+  EXPECT_FALSE(check(nested(100'000)).ok());
+}
+
+TEST(Limits, SizesThatAreConstants) {
+  const ModelLimits limits{.tensor_bytes = std::uint64_t{1} << 30U};
+  const std::int64_t large = std::int64_t{1} << 31U;
+  const auto graph = [&](const std::string& op, std::vector<std::string> inputs, std::int64_t size) {
+    Graph made;
+    made.name = "g";
+    made.initializers = {numbers("n", {size}), numbers("zero", {0}), numbers("one", {1})};
+    made.nodes = {node("Mul", {"n", "one"}, "m"), node(op, std::move(inputs), "y")};
+    return made;
+  };
+  for (const auto& [op, inputs] :
+       std::vector<std::pair<std::string, std::vector<std::string>>>{{"ConstantOfShape", {"n"}},
+                                                                     {"ConstantOfShape", {"m"}},
+                                                                     {"Expand", {"x", "n"}},
+                                                                     {"Tile", {"x", "n"}},
+                                                                     {"Range", {"zero", "n", "one"}},
+                                                                     {"OneHot", {"x", "n", "v"}},
+                                                                     {"Resize", {"x", "", "", "m"}}}) {
+    EXPECT_TRUE(check(graph(op, inputs, 1000), limits).ok()) << op;
+    const Status refused = check(graph(op, inputs, large), limits);
+    EXPECT_NE(refused.message().find("makes a tensor of "), std::string::npos) << op << ": " << refused.message();
+    EXPECT_NE(refused.message().find("memory_limit is 1.1 GB"), std::string::npos) << op;
+  }
+}
+
+TEST(Limits, OperatorsAreCounted) {
+  Graph graph;
+  graph.name = "g";
+  for (int i = 0; i < 11; ++i) graph.nodes.push_back(node("Abs", {"x"}, "y" + std::to_string(i)));
+  EXPECT_TRUE(check(graph, {.operators = 11}).ok());
+  EXPECT_NE(check(graph, {.operators = 10}).message().find("expected at most 10 operators"), std::string::npos);
+}
+
+TEST(Limits, GraphsInsideEachOther) {
+  Graph graph = loop({2}, node("Identity", {"go_on"}, "next"));
+  for (int i = 0; i < 70; ++i) {
+    Node made = node("If", {"c"}, "y");
+    made.attributes.push_back({"then_branch", std::shared_ptr<const Graph>(std::make_shared<Graph>(graph))});
+    Graph around;
+    around.name = "g";
+    around.nodes = {made};
+    graph = around;
+  }
+  EXPECT_EQ(check(graph).code(), StatusCode::kDataLoss);
+}
+
+TEST(Limits, WhatIsNoModelIsSaidSo) {
+  const std::string bytes = "no model";
+  EXPECT_EQ(check_limits(std::as_bytes(std::span(bytes)), {}).code(), StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace leapp::onnx

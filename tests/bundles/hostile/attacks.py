@@ -1,0 +1,339 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bundles that were made to hurt whoever opens them. Each is a function that writes a folder and returns its YAML file.
+
+`ATTACKS` says of each what it tries and what has to come of it. Nothing here is dangerous as a file: the
+harm is in what a reader makes of it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+MODEL = """\
+models:
+  policy:
+    inputs:
+    - {{name: x, dtype: float32, shape: {shape}}}
+    outputs:
+    - {{name: y, dtype: float32, shape: {shape}}}
+    parameters: {{backend: onnx, model_path: policy.onnx}}
+pipeline:
+  inputs: {{policy: [x]}}
+  outputs: {{policy: [y]}}
+system information: {{leapp config version: '1.1'}}
+"""
+
+
+def write_yaml(folder: Path, text: str | bytes) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{folder.name}.yaml"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def write_model(folder: Path, nodes: list[onnx.NodeProto], *, shape: object = None, **parts: object) -> Path:
+    """A bundle of one model from x to y."""
+    dims = [4] if shape is None else shape
+    extents = ["n"] if shape is not None else [4]
+    initializers = parts.pop("initializers", [])
+    functions = parts.pop("functions", [])
+    sparse = parts.pop("sparse", [])
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, extents)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, extents)],
+        initializers,
+        sparse_initializer=sparse,
+    )
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=8, functions=functions)
+    file = write_yaml(folder, MODEL.format(shape=list(dims)))
+    (folder / "policy.onnx").write_bytes(model.SerializeToString())
+    return file
+
+
+def numbers(name: str, *values: int) -> onnx.TensorProto:
+    return numpy_helper.from_array(np.array(values, np.int64), name)
+
+
+def repeated(piece: str, size: int) -> Callable[[Path], Path]:
+    return lambda folder: write_yaml(folder, piece * (size // len(piece)))
+
+
+def many_nodes(folder: Path) -> Path:
+    lines = ["models:"]
+    for i in range(80_000):
+        lines.append(f"  n{i}: {{inputs: [], outputs: []}}")
+    lines.append("pipeline:\n  data_flow:")
+    lines += [f"    nobody{i}/x: [nobody/y]" for i in range(80_000)]
+    return write_yaml(folder, "\n".join(lines) + "\n")
+
+
+def port_list(prefix: str, count: int) -> str:
+    return "".join(f"    - {{name: {prefix}{i}, dtype: float32, shape: [1]}}\n" for i in range(count))
+
+
+def many_states(folder: Path, count: int = 40_000) -> Path:
+    text = "models:\n  m:\n    inputs:\n" + port_list("s", count) + "    outputs:\n" + port_list("s", count)
+    text += "    parameters: {backend: onnx, model_path: m.onnx}\npipeline:\n  feedback_flow:\n"
+    text += "".join(f"    m/s{i}: [m/s{i}]\n" for i in range(count))
+    return write_yaml(folder, text)
+
+
+def dangling_edges(folder: Path, count: int = 8_000) -> Path:
+    """As many edges to ports that are not there as the limits let through."""
+    text = "models:\n" + "".join(f"  n{i}: {{inputs: [], outputs: []}}\n" for i in range(4096))
+    text += "pipeline:\n  data_flow:\n" + "".join(f"    nobody{i}/x: [n{i}/y]\n" for i in range(count))
+    return write_yaml(folder, text)
+
+
+def long_names(folder: Path) -> Path:
+    """A name that stands in every message."""
+    text = "models: {m: {inputs: [], outputs: []}}\npipeline:\n  data_flow:\n"
+    text += "".join(f"    ? {'n' * 100_000}{i}/x\n    : [m/a, m/b, m/c]\n" for i in range(20))
+    return write_yaml(folder, text)
+
+
+def safetensors(folder: Path, header: bytes, data: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "state.safetensors").open("wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.truncate(8 + len(header) + data)  # holes, which take no room on disk
+    text = MODEL.format(shape=[4]).replace("pipeline:\n", "pipeline:\n  initial_values: state.safetensors\n")
+    return write_yaml(folder, text)
+
+
+def million_tensors(folder: Path) -> Path:
+    entry = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    header = json.dumps({f"nobody/t{i}": entry for i in range(1_000_000)}).encode()
+    return safetensors(folder, header, 0)
+
+
+def tensors_for_nobody(folder: Path) -> Path:
+    entry = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    return safetensors(folder, json.dumps({f"nobody/t{i}": entry for i in range(65_000)}).encode(), 0)
+
+
+def sparse_state(folder: Path) -> Path:
+    size = 2 << 30
+    entry = {"nobody/t": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}
+    return safetensors(folder, json.dumps(entry).encode(), size)
+
+
+def stateful(folder: Path) -> Path:
+    """No attack: an honest bundle with state, to compare with."""
+    values = np.arange(4, dtype=np.float32).tobytes()
+    header = json.dumps({"m/s": {"dtype": "F32", "shape": [4], "data_offsets": [0, len(values)]}}).encode()
+    file = safetensors(folder, header, 0)
+    (folder / "state.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + values)
+    ports = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in names] for names in ("xs", "yt")]
+    nodes = [helper.make_node("Add", ["x", "s"], ["t"]), helper.make_node("Tanh", ["t"], ["y"])]
+    imports = [helper.make_opsetid("", 18)]
+    model = helper.make_model(helper.make_graph(nodes, "g", *ports), opset_imports=imports, ir_version=8)
+    (folder / "m.onnx").write_bytes(model.SerializeToString())
+    lists = [
+        "".join(f"    - {{name: {name}, dtype: float32, shape: [4]}}\n" for name in names) for names in ("xs", "yt")
+    ]
+    return write_yaml(
+        file.parent,
+        f"models:\n  m:\n    inputs:\n{lists[0]}    outputs:\n{lists[1]}"
+        "    parameters: {backend: onnx, model_path: m.onnx}\n"
+        "pipeline:\n  feedback_flow: {m/t: [m/s]}\n  initial_values: state.safetensors\n"
+        "  inputs: {m: [x]}\n  outputs: {m: [y]}\n",
+    )
+
+
+def large_port(folder: Path) -> Path:
+    return write_model(folder, [helper.make_node("Identity", ["x"], ["y"])], shape=[1 << 30])
+
+
+def endless_loop(folder: Path) -> Path:
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["on"], ["next"]), helper.make_node("Abs", ["v"], ["w"])],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, [4]),
+        ],
+        [
+            helper.make_tensor_value_info("next", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("w", TensorProto.FLOAT, [4]),
+        ],
+    )
+    loop = helper.make_node("Loop", ["rounds", "", "x"], ["y"], body=body)
+    return write_model(folder, [loop], initializers=[numpy_helper.from_array(np.array(1 << 62, np.int64), "rounds")])
+
+
+def loop_while(folder: Path, comparison: str, limit: float) -> Path:
+    """Goes on for as long as the sum of the inputs compares so with the limit."""
+    body = helper.make_graph(
+        [
+            helper.make_node("ReduceSum", ["v"], ["sum"], keepdims=0),
+            helper.make_node(comparison, ["sum", "limit"], ["next"]),
+            helper.make_node("Identity", ["v"], ["w"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, [4]),
+        ],
+        [
+            helper.make_tensor_value_info("next", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("w", TensorProto.FLOAT, [4]),
+        ],
+    )
+    loop = helper.make_node("Loop", ["", "", "x"], ["y"], body=body)
+    return write_model(folder, [loop], initializers=[numpy_helper.from_array(np.array(limit, np.float32), "limit")])
+
+
+def loop_on_data(folder: Path) -> Path:
+    """Nobody sees without running it that it does not end."""
+    return loop_while(folder, "Less", 1e30)
+
+
+def loop_on_large(folder: Path) -> Path:
+    """Ends for inputs of about one, which is what it is tried with, and never for hundreds."""
+    return loop_while(folder, "Greater", 100)
+
+
+def functions(folder: Path) -> Path:
+    """Thirty functions, each of which calls the one before twice."""
+    made = []
+    for i in range(30):
+        call = "Abs" if i == 0 else f"f{i - 1}"
+        domain = "" if i == 0 else "local"
+        nodes = [
+            helper.make_node(call, ["a"], ["m"], domain=domain),
+            helper.make_node(call, ["m"], ["b"], domain=domain),
+        ]
+        imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+        made.append(helper.make_function("local", f"f{i}", ["a"], ["b"], nodes, imports))
+    return write_model(folder, [helper.make_node("f29", ["x"], ["y"], domain="local")], functions=made)
+
+
+def function_of_itself(folder: Path) -> Path:
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    nodes = [helper.make_node("f", ["a"], ["b"], domain="local")]
+    made = helper.make_function("local", "f", ["a"], ["b"], nodes, imports)
+    return write_model(folder, [helper.make_node("f", ["x"], ["y"], domain="local")], functions=[made])
+
+
+def sized(op: str, inputs: list[str], *sizes: int) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        nodes = [
+            helper.make_node(op, inputs, ["large"]),
+            helper.make_node("Cast", ["large"], ["floats"], to=TensorProto.FLOAT),
+            helper.make_node("ReduceMax", ["floats"], ["top"], keepdims=0),
+            helper.make_node("Add", ["x", "top"], ["y"]),
+        ]
+        scalars = [
+            numpy_helper.from_array(np.array(value, np.int64), name) for name, value in (("zero", 0), ("one", 1))
+        ]
+        bound = numpy_helper.from_array(np.array(sizes[0], np.int64), "bound")
+        return write_model(folder, nodes, initializers=[numbers("size", *sizes), bound, *scalars])
+
+    return write
+
+
+def computed_size(folder: Path) -> Path:
+    nodes = [
+        helper.make_node("Mul", ["size", "size"], ["squared"]),
+        helper.make_node("Concat", ["squared", "size"], ["shape"], axis=0),
+        helper.make_node("ConstantOfShape", ["shape"], ["large"]),
+        helper.make_node("ReduceMax", ["large"], ["top"], keepdims=0),
+        helper.make_node("Add", ["x", "top"], ["y"]),
+    ]
+    return write_model(folder, nodes, initializers=[numbers("size", 1 << 16)])
+
+
+def sparse_weights(folder: Path) -> Path:
+    values = numpy_helper.from_array(np.ones(1, np.float32), "w")
+    sparse = helper.make_sparse_tensor(values, numbers("", 0), [1 << 40])
+    nodes = [helper.make_node("ReduceMax", ["w"], ["top"], keepdims=0), helper.make_node("Add", ["x", "top"], ["y"])]
+    return write_model(folder, nodes, sparse=[sparse])
+
+
+def escapes(folder: Path) -> Path:
+    """ESC, C1, CR and backspace wherever a name or a value can be."""
+    evil = '"\\x1b[2J\\x9b2J\\r\\b\\u202Eok"'
+    text = MODEL.format(shape=[4])
+    text = text.replace("pipeline:\n", f"pipeline:\n  configs: {{{evil}: {evil}}}\n")
+    text = text.replace("name: y,", f"name: y, kind: {evil}, {evil}: {evil},")
+    text = text.replace("{leapp config version: '1.1'}", f"{{leapp config version: '1.1', {evil}: {evil}, os: {evil}}}")
+    file = write_model(folder, [helper.make_node("Identity", ["x"], ["y"])])
+    file.write_text(text)
+    return file
+
+
+def operator_without_utf8(folder: Path) -> Path:
+    file = write_model(folder, [helper.make_node("Identity", ["x"], ["y"], name="n")])
+    model = folder / "policy.onnx"
+    model.write_bytes(model.read_bytes().replace(b"Identity", b"\xff\x1b[2J\xfe\xfd\xfc"))
+    return file
+
+
+def link_outside(folder: Path) -> Path:
+    secret = folder.parent / "secret.txt"
+    secret.parent.mkdir(parents=True, exist_ok=True)
+    secret.write_text("root:x:top-secret-hash:0\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{folder.name}.yaml"
+    file.symlink_to(secret)
+    return file
+
+
+@dataclass(frozen=True)
+class Attack:
+    """`says`: what the answer has to contain. `refused`: before anything large is read, within 64 MB and a second."""
+
+    write: Callable[[Path], Path]
+    what: str
+    says: str
+    refused: bool = True
+
+
+MB = 1_000_000
+ATTACKS: dict[str, Attack] = {
+    "brackets": Attack(repeated("[", 15 * MB), "15 MB of `[`", "expected at most 4194304 bytes"),
+    "brackets_4mb": Attack(repeated("[", 4 * MB), "4 MB of `[`", "expected values of at most 131072 bytes"),
+    "braces_4mb": Attack(repeated("{", 4 * MB), "4 MB of `{`", "line 1"),
+    "lists_4mb": Attack(repeated("[],", 4 * MB), "4 MB of `[],`", "line 1"),
+    "lists_in_lines": Attack(repeated("- []\n", 4 * MB), "800,000 lines of `- []`", "expected at most 200000 values"),
+    "maps_in_lines": Attack(repeated("- {}\n", 4 * MB), "800,000 lines of `- {}`", "expected at most 200000 values"),
+    "pairs_4mb": Attack(repeated("[a: ", 4 * MB), "4 MB of `[a: `", "line 1"),
+    "text_4mb": Attack(repeated("models: x", 4 * MB), "4 MB of text", "line 1"),
+    "nodes": Attack(many_nodes, "80,000 nodes, 80,000 edges to nowhere", "expected at most"),
+    "states": Attack(many_states, "a node of 40,000 states", "expected at most"),
+    "dangling": Attack(dangling_edges, "4,096 nodes, 8,000 edges to nowhere", "there is no node"),
+    "long_names": Attack(long_names, "names of 100,000 characters", "there is no node"),
+    "million_tensors": Attack(million_tensors, "a million tensors nobody asked for", "expected a header of at most"),
+    "tensors": Attack(tensors_for_nobody, "65,000 tensors nobody asked for", "is no input of any node"),
+    "sparse_state": Attack(sparse_state, "2 GB of holes as initial values", "is no input of any node"),
+    "large_port": Attack(large_port, "ports of 4 GB on a dynamic model", "of memory (ports 12.9 GB"),
+    "loop": Attack(endless_loop, "`Loop` of 2^62 rounds", "it does not end"),
+    "functions": Attack(functions, "functions that expand to 2^30 operators", "operators, with functions written out"),
+    "recursion": Attack(function_of_itself, "a function that calls itself", "a function that calls itself"),
+    "constant_of_shape": Attack(
+        sized("ConstantOfShape", ["size"], 1 << 20, 1 << 20), "`ConstantOfShape` of 4 TB", "makes a tensor of 4.4 TB"
+    ),
+    "range": Attack(sized("Range", ["zero", "bound", "one"], 1 << 40), "`Range` of 8 TB", "makes a tensor of 8.8 TB"),
+    "expand": Attack(sized("Expand", ["one", "size"], 1 << 31), "`Expand` to 16 GB", "makes a tensor of 17.2 GB"),
+    "computed_size": Attack(computed_size, "a size computed from constants", "makes a tensor of"),
+    "sparse_weights": Attack(sparse_weights, "a sparse weight of 4 TB", "makes a tensor of 4.4 TB"),
+    "loop_on_data": Attack(loop_on_data, "a loop that data never ends", "longer than", refused=False),
+    "escapes": Attack(escapes, "escapes for the terminal in every name", "", refused=False),
+    "not_utf8": Attack(operator_without_utf8, "an operator's name that is not UTF-8", "\\xff", refused=False),
+    "link_outside": Attack(link_outside, "a YAML that links to a file outside", "leads out of its folder"),
+}
