@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "leapp/bundle/history.h"
 
 namespace leapp::bundle {
 namespace {
@@ -213,7 +214,11 @@ bool is_state_output(const BundleSpec& spec, PortIndex output) {
   });
 }
 
-WiringReport resolve_wiring(const BundleSpec& spec) { return Resolver(spec).run(); }
+WiringReport resolve_wiring(const BundleSpec& spec) {
+  WiringReport report = Resolver(spec).run();
+  if (report.problems.empty()) report.problems = find_history_problems(spec, report.wiring);
+  return report;
+}
 
 Result<Wiring> check_wiring(const BundleSpec& spec) {
   WiringReport report = resolve_wiring(spec);

@@ -18,6 +18,7 @@
 #include "cli/spec_json.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "leapp/bundle/history.h"
 
 namespace leapp::cli {
 namespace {
@@ -186,6 +187,18 @@ std::string ports_text(const Inspection& found, const Context& context) {
   return table.text(context);
 }
 
+// What a reset to the first frame fills.
+std::string histories_text(const Inspection& found, const Context& context) {
+  if (!found.opened.report.problems.empty()) return "";
+  const auto histories = bundle::histories_of(found.opened.spec, found.opened.report.wiring);
+  if (!histories.ok() || histories.value().empty()) return "";
+  Table table({{"history"}, {"holds"}});
+  for (const bundle::History& history : histories.value()) {
+    table.add({history.name, bundle::history_text(history.parts)});
+  }
+  return "\n" + table.text(context);
+}
+
 std::vector<std::string> problems_of(const Inspection& found) {
   std::vector<std::string> problems;
   for (const Status& problem : found.opened.report.problems) problems.push_back(problem.message());
@@ -196,7 +209,8 @@ std::vector<std::string> problems_of(const Inspection& found) {
 }
 
 void print_text(const Inspection& found, Context& context) {
-  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context));
+  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context) +
+                histories_text(found, context));
   const std::vector<std::string> problems = problems_of(found);
   if (problems.empty()) return;
   context.print("\n" + context.styled("problems", Style::kRed) + " (leapp check says more)\n");

@@ -22,7 +22,10 @@ Result<TensorView> unknown(const char* what, std::string_view name, const std::v
 
 }  // namespace
 
-const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name) {
+namespace {
+
+template <typename End>
+const EndPlan* find_in(const std::vector<End>& ends, std::string_view name) {
   for (const EndPlan& end : ends) {
     if (end.name == name) return &end;
   }
@@ -31,6 +34,11 @@ const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name)
   }
   return nullptr;
 }
+
+}  // namespace
+
+const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name) { return find_in(ends, name); }
+const EndPlan* find_end(const std::vector<StatePlan>& ends, std::string_view name) { return find_in(ends, name); }
 
 engine::Binding Pipeline::Impl::binding_of(const NodePlan& node, unsigned step_parity) const {
   engine::Binding binding;
@@ -126,6 +134,36 @@ Status Pipeline::prepare() {
   return {};
 }
 
+bool Pipeline::Impl::run_nodes(std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    Node& node = nodes[i];
+    if (!node.model->run(node.binding[parity])) [[unlikely]] {
+      failed = i;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Pipeline::Impl::fill_histories() noexcept {
+  const std::size_t levels = first_frame.begin(parity);
+  for (std::size_t level = 1; level <= levels; ++level) {
+    if (!run_nodes(first_frame.nodes())) return false;
+    first_frame.fill(level, parity);
+  }
+  return true;
+}
+
+StepResult Pipeline::Impl::try_step() noexcept {
+  if (!run_nodes(nodes.size())) [[unlikely]] {
+    return StepResult::kFailed;
+  }
+  if (guards && !guards->check_results(parity)) [[unlikely]] {
+    return StepResult::kRefused;
+  }
+  return StepResult::kOk;
+}
+
 StepResult Pipeline::step() noexcept {
   Impl& self = *impl_;
   if (!self.prepared) [[unlikely]] {
@@ -136,15 +174,13 @@ StepResult Pipeline::step() noexcept {
   if (self.guards && !self.guards->check_inputs()) [[unlikely]] {
     return StepResult::kRefused;
   }
-  for (std::size_t i = 0; i < self.nodes.size(); ++i) {
-    Impl::Node& node = self.nodes[i];
-    if (!node.model->run(node.binding[parity])) [[unlikely]] {
-      self.failed = i;
-      return StepResult::kFailed;
-    }
+  const bool first = self.first_frame.armed();
+  const StepResult tried = first && !self.fill_histories() ? StepResult::kFailed : self.try_step();
+  if (first) [[unlikely]] {
+    self.first_frame.end(tried == StepResult::kOk, parity);
   }
-  if (self.guards && !self.guards->check_results(parity)) [[unlikely]] {
-    return StepResult::kRefused;
+  if (tried != StepResult::kOk) [[unlikely]] {
+    return tried;
   }
   for (const Impl::Copy& copy : self.copies) std::memcpy(copy.to, copy.from[parity], copy.size);
   if (self.guards) self.guards->commit(parity);
@@ -161,18 +197,31 @@ Status Pipeline::error() const {
           fmt::format("node {}: {}", impl_->culprit(*impl_->failed, status.message()), status.message())};
 }
 
-void Pipeline::reset(ResetMode mode) {
+void Pipeline::reset() { (void)reset(ResetMode::kExported); }
+
+Status Pipeline::reset(ResetMode mode) {
+  const bool first_frame = mode == ResetMode::kFirstFrame;
+  if (first_frame && impl_->first_frame.empty() && !impl_->plan.states.empty()) {
+    return failed_precondition(
+        fmt::format("reset to the first frame: no state of this bundle is known to be a history of an input ({}); "
+                    "export it with state_tensors(..., reset_from=...), or reset to what was exported",
+                    join(impl_->state_names, ", ")));
+  }
   for (std::size_t i = 0; i < impl_->plan.states.size(); ++i) {
     const std::vector<std::byte>& value = impl_->initial_values[i];
     const Place place = impl_->plan.states[i].place;
     std::byte* state = impl_->buffers.at(place, impl_->parity);
-    if (mode == ResetMode::kExported && !value.empty()) {
+    if (mode != ResetMode::kZeros && !value.empty()) {
       std::copy(value.begin(), value.end(), state);
     } else {
       std::fill_n(state, impl_->buffers.size(place.buffer), std::byte{0});
     }
   }
+  first_frame ? impl_->first_frame.arm() : impl_->first_frame.disarm();
+  return {};
 }
+
+std::vector<std::string> Pipeline::histories() const { return impl_->first_frame.names(); }
 
 const std::vector<std::string>& Pipeline::inputs() const { return impl_->input_names; }
 const std::vector<std::string>& Pipeline::outputs() const { return impl_->output_names; }
@@ -203,6 +252,7 @@ Status Pipeline::set_input_value(std::string_view name, const TensorView& value)
     return same ? wrong_type(message) : invalid_argument(message);
   }
   std::memmove(ours.data, value.data, impl_->buffers.size(end->place.buffer));
+  impl_->first_frame.arm(end->name, false);
   return {};
 }
 
@@ -215,6 +265,10 @@ Result<TensorView> Pipeline::output(std::string_view name) const {
 Result<TensorView> Pipeline::feedback_input(std::string_view name) {
   const EndPlan* end = find_end(impl_->plan.states, name);
   return end == nullptr ? unknown("feedback input", name, impl_->state_names) : impl_->view(end->place);
+}
+
+bool PipelineAccess::fill_history(Pipeline& pipeline, std::string_view state, bool wanted) {
+  return pipeline.impl_->first_frame.arm(state, wanted);
 }
 
 std::optional<TensorView> PipelineAccess::node_input(const Pipeline& pipeline, std::string_view name) {

@@ -26,6 +26,10 @@ struct PipelineAccess {
   /// until the next step. Nothing when there is none of that name, or none any more because nodes were fused.
   LEAPP_API static std::optional<TensorView> node_input(const Pipeline& pipeline, std::string_view name);
 
+  /// Whether the next step is to fill that history with the first frame; returns what was before. For those who write
+  /// to state where it is.
+  LEAPP_API static bool fill_history(Pipeline& pipeline, std::string_view state, bool wanted);
+
   /// The engines that Pipeline::load uses.
   LEAPP_API static Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend,
                                                                        const engine::Options& options);

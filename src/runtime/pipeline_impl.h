@@ -16,6 +16,7 @@
 #include "leapp/bundle/spec.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/buffers.h"
+#include "runtime/first_frame.h"
 #include "runtime/guard_set.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
@@ -39,6 +40,12 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   explicit Impl(Buffers memory) : buffers(std::move(memory)) {}
 
   Status prepare();
+  /// Runs the first `count` nodes. False: see `failed`.
+  [[nodiscard]] bool run_nodes(std::size_t count) noexcept;
+  /// Before the first step after a reset with kFirstFrame.
+  [[nodiscard]] bool fill_histories() noexcept;
+  /// Models and guards: everything that may fail.
+  StepResult try_step() noexcept;
   [[nodiscard]] std::string culprit(std::size_t at, const std::string& message) const;
   Status prepare_node(std::size_t at, unsigned step_parity);
   [[nodiscard]] engine::Binding binding_of(const NodePlan& node, unsigned step_parity) const;
@@ -69,9 +76,11 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   bool prepared = false;
   std::optional<std::size_t> failed;  ///< the node at which the last step ended
   std::unique_ptr<GuardSet> guards;   ///< null: none
+  FirstFrame first_frame;
 };
 
 /// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.
 [[nodiscard]] const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name);
+[[nodiscard]] const EndPlan* find_end(const std::vector<StatePlan>& ends, std::string_view name);
 
 }  // namespace leapp::runtime

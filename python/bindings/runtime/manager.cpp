@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -220,7 +221,8 @@ Manager::Backup Manager::set_states(const std::vector<nb::object>& values, const
     if (!values[i].is_valid()) continue;
     const TensorView state = pipeline_->feedback_input(states_[i].name).value();
     const auto* bytes = static_cast<const std::byte*>(state.data);
-    before.emplace_back(state, std::vector<std::byte>(bytes, bytes + bytes_of(state)));
+    const bool history = runtime::PipelineAccess::fill_history(*pipeline_, states_[i].name, false);
+    before.push_back({state, std::vector<std::byte>(bytes, bytes + bytes_of(state)), history ? states_[i].name : ""});
     arrays[i].copy_to(state.data);
   }
   return before;
@@ -233,7 +235,10 @@ void Manager::step(const Backup& before) {
     result = pipeline_->step();
   }
   if (result == runtime::StepResult::kOk) return;
-  for (const auto& [state, bytes] : before) std::memcpy(state.data, bytes.data(), bytes.size());
+  for (const Before& one : before) {
+    std::memcpy(one.state.data, one.bytes.data(), one.bytes.size());
+    if (!one.history.empty()) runtime::PipelineAccess::fill_history(*pipeline_, one.history, true);
+  }
   raise(pipeline_->error());
 }
 
@@ -284,15 +289,23 @@ void Manager::set_input_value(const std::string& node, const std::string& name, 
   open(array, value, states_[state->second]);
   const Turn turn(*this);
   array.copy_to(pipeline_->feedback_input(states_[state->second].name).value().data);
+  runtime::PipelineAccess::fill_history(*pipeline_, states_[state->second].name, false);
 }
 
 void Manager::reset(const std::string& mode) {
-  if (mode != "exported" && mode != "zeros") {
-    raise(invalid_argument(fmt::format("mode: expected \"exported\" or \"zeros\", found {}", quote(mode))));
+  static const std::map<std::string, runtime::ResetMode> kModes{{"exported", runtime::ResetMode::kExported},
+                                                                {"zeros", runtime::ResetMode::kZeros},
+                                                                {"first_frame", runtime::ResetMode::kFirstFrame}};
+  const auto found = kModes.find(mode);
+  if (found == kModes.end()) {
+    raise(invalid_argument(
+        fmt::format("mode: expected \"exported\", \"zeros\" or \"first_frame\", found {}", quote(mode))));
   }
   const Turn turn(*this);
-  pipeline_->reset(mode == "exported" ? runtime::ResetMode::kExported : runtime::ResetMode::kZeros);
+  check(pipeline_->reset(found->second));
 }
+
+std::vector<std::string> Manager::histories() const { return pipeline_->histories(); }
 
 void Manager::with_pipeline(const std::function<void(runtime::Pipeline&)>& f) {
   const Turn turn(*this);

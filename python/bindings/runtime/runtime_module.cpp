@@ -103,6 +103,7 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("inputs", &Manager::inputs)
       .def_prop_ro("outputs", &Manager::outputs)
       .def_prop_ro("feedback_inputs", &Manager::feedback_inputs)
+      .def_prop_ro("histories", &Manager::histories)
       .def_prop_ro("nodes", &Manager::nodes)
       .def_prop_ro("description", &Manager::description)
       .def_prop_ro("notes", &Manager::notes)
