@@ -75,6 +75,7 @@ LAYERS: dict[str, Layer] = {
         ("base", "bundle", "draw", "engine", "python/bindings/common", "runtime"), ("fmt", "python")
     ),
     "examples": Layer(("base", "bundle", "runtime", "capture.h"), ("torch",)),
+    "examples/mujoco": Layer(("base", "runtime"), ("mujoco",)),
 }
 
 # The public headers that may include something of others'.
@@ -87,6 +88,7 @@ THIRD_PARTY: dict[str, str] = {
     "highway": r"hwy/",
     "gtest": r"g(test|mock)/",
     "json": r"nlohmann/",
+    "mujoco": r"mujoco/mujoco\.h$",
     "onnxruntime": r"(onnxruntime/)?onnxruntime_",
     "openssl": r"openssl/",
     "protozero": r"protozero/",
