@@ -305,7 +305,11 @@ void Manager::reset(const std::string& mode) {
   check(pipeline_->reset(found->second));
 }
 
-std::vector<std::string> Manager::histories() const { return pipeline_->histories(); }
+nb::list Manager::histories() const {
+  nb::list names;
+  for (const std::string& name : pipeline_->histories()) names.append(name.c_str());
+  return names;
+}
 
 void Manager::with_pipeline(const std::function<void(runtime::Pipeline&)>& f) {
   const Turn turn(*this);

@@ -41,7 +41,7 @@ class Manager {
   void set_input_value(const std::string& node, const std::string& name, nanobind::handle value);
 
   void reset(const std::string& mode);
-  [[nodiscard]] std::vector<std::string> histories() const;
+  [[nodiscard]] nanobind::list histories() const;
 
   /// Random values for every external input.
   nanobind::dict mock_input(std::optional<std::uint64_t> seed) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace leapp::graph {
 
@@ -27,7 +28,7 @@ bool is_small(const Value* value) { return element_count(value->shape()) <= Orig
 
 bool moves(const Value* value) {
   const Node* node = value->producer();
-  if (node == nullptr || node->results().size() != 1 || !may_move(*node)) return false;
+  if (node == nullptr || !may_move(*node)) return false;
   const std::vector<Value*> operands = node->inputs();
   return is_small(value) && std::all_of(operands.begin(), operands.end(), is_small);
 }
@@ -35,32 +36,35 @@ bool moves(const Value* value) {
 }  // namespace
 
 // Those that have to be evaluated first, in the order of the graph.
-std::vector<Node*> Origins::movers_above(const Value* value) const {
-  std::vector<Node*> found;
+std::vector<const Value*> Origins::moved_above(const Value* value) const {
+  std::vector<const Value*> found;
   std::unordered_set<const Value*> seen{value};
   std::vector<const Value*> open{value};
   while (!open.empty()) {
     const Value* next = open.back();
     open.pop_back();
     if (known_.contains(next) || !moves(next)) continue;
-    found.push_back(next->producer());
+    found.push_back(next);
     for (const Value* operand : next->producer()->inputs()) {
       if (seen.insert(operand).second) open.push_back(operand);
     }
   }
-  std::sort(found.begin(), found.end(), [&](Node* a, Node* b) { return position_.at(a) < position_.at(b); });
+  std::sort(found.begin(), found.end(), [&](const Value* a, const Value* b) {
+    return std::pair(position_.at(a->producer()), a->result_index()) <
+           std::pair(position_.at(b->producer()), b->result_index());
+  });
   return found;
 }
 
-void Origins::evaluate(const Node& node) {
-  for (const Value* operand : node.inputs()) own(operand);
+void Origins::evaluate(const Value* value) {
+  for (const Value* operand : value->producer()->inputs()) own(operand);
   Elements result;
-  if (moved(node, known_, result)) known_[node.result()] = std::move(result);
-  own(node.result());
+  if (moved(*value, known_, result)) known_[value] = std::move(result);
+  own(value);
 }
 
 const Elements& Origins::of(const Value* value) {
-  for (const Node* node : movers_above(value)) evaluate(*node);
+  for (const Value* next : moved_above(value)) evaluate(next);
   return own(value);
 }
 

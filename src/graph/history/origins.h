@@ -36,8 +36,8 @@ class Origins {
   const Elements& of(const Value* value);
 
  private:
-  std::vector<Node*> movers_above(const Value* value) const;
-  void evaluate(const Node& node);
+  std::vector<const Value*> moved_above(const Value* value) const;
+  void evaluate(const Value* value);
   const Elements& own(const Value* value);
 
   std::unordered_map<const Node*, std::size_t> position_;
@@ -47,8 +47,9 @@ class Origins {
 /// True when `node` may be one that moves elements; it still depends on its arguments (moved).
 [[nodiscard]] bool may_move(const Node& node);
 
-/// The elements of the node's result in terms of its operands' (`of` gives those). False: it does not only move them.
+/// The elements of `made`, a result of an operator, in terms of its operands' (`of` gives those). False: the operator
+/// does not only move them.
 using OriginsOf = std::unordered_map<const Value*, Elements>;
-[[nodiscard]] bool moved(const Node& node, const OriginsOf& of, Elements& result);
+[[nodiscard]] bool moved(const Value& made, const OriginsOf& of, Elements& result);
 
 }  // namespace leapp::graph

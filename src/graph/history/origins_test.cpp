@@ -61,6 +61,27 @@ TEST(Origins, Views) {
             "h1 h2 h4 h5");
 }
 
+TEST(Origins, Pieces) {
+  EXPECT_EQ(origins_of(R"(%a: float32[2], %b: float32[2], %c: float32[2] = aten::unbind.int(self=%m, dim=1)
+    return (y=%b))"),
+            "m1 m4");
+  EXPECT_EQ(origins_of(R"(%a: float32[2,2], %b: float32[2,1] = aten::split.Tensor(self=%m, split_size=2, dim=-1)
+    return (y=%b))"),
+            "m2 m5");
+  EXPECT_EQ(origins_of(R"(%0: float32[2] = aten::narrow(self=%h, dim=0, start=-3, length=2)
+    return (y=%0))"),
+            "h3 h4");
+}
+
+TEST(Origins, AxesInAnotherOrder) {
+  EXPECT_EQ(origins_of(R"(%0: float32[3,2] = aten::movedim.int(self=%m, source=0, destination=1)
+    return (y=%0))"),
+            "m0 m3 m1 m4 m2 m5");
+  EXPECT_EQ(origins_of(R"(%0: float32[3,2] = aten::numpy_T(self=%m)
+    return (y=%0))"),
+            "m0 m3 m1 m4 m2 m5");
+}
+
 TEST(Origins, Scatters) {
   EXPECT_EQ(origins_of(R"(%0: float32[6] = aten::slice_scatter(self=%h, src=%x, dim=0, start=2, end=4, step=1)
     return (y=%0))"),
@@ -82,6 +103,12 @@ TEST(Origins, Joins) {
     %0: float32[2,4] = aten::cat(tensors=[%m, %r], dim=-1)
     return (y=%0))"),
             "m0 m1 m2 x0 m3 m4 m5 x1");
+  EXPECT_EQ(origins_of(R"(%0: float32[2,2] = aten::column_stack(tensors=[%x, %x])
+    return (y=%0))"),
+            "x0 x0 x1 x1");
+  EXPECT_EQ(origins_of(R"(%0: float32[8] = aten::hstack(tensors=[%x, %h])
+    return (y=%0))"),
+            "x0 x1 h0 h1 h2 h3 h4 h5");
   EXPECT_EQ(origins_of(R"(%0: float32[2,2] = aten::stack(tensors=[%x, %x], dim=1)
     return (y=%0))"),
             "x0 x0 x1 x1");
