@@ -12,7 +12,7 @@ cxx_sources = $(shell find src include python/bindings examples bench tests -nam
 python_sources = $(wildcard python examples bench tests)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peer setup-tests build demo test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: help setup setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -33,6 +33,9 @@ build: setup  ## the default preset, importable from .venv
 
 demo: build  ## export an example from Python, run it from C++
 	@scripts/stage demo scripts/demo
+
+mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and Python, a film
+	@scripts/stage mujoco examples/mujoco/run
 
 test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "C++ tests" ctest --preset default

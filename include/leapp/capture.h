@@ -173,6 +173,13 @@ LEAPP_API Result<std::vector<Nested>> output_tensors(const std::string& node, co
 /// value of the node itself is what the state holds now; how it was computed is not part of the model.
 LEAPP_API Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors);
 
+/// The states of that name, declared or found, of `node`, are histories of its input `from`: a reset to the first frame
+/// fills them with it (runtime/pipeline.h). `from` empty: they are none, whatever they look like. Without this,
+/// histories are found by their update. compile_graph fails for a state or an input that is not there, or when frames
+/// of the input do not fit the state. kInvalidArgument when something else was said before. Nothing happens when not
+/// started.
+LEAPP_API Status reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from);
+
 /// The values that states declared before have in the next call. Hands them back.
 LEAPP_API Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors);
 

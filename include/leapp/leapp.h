@@ -97,7 +97,9 @@ LEAPP_C void leapp_free(leapp_pipeline* pipeline);
 /* Runs every node once. LEAPP_REFUSED when a guard did not allow it. Allocates only when it fails. */
 LEAPP_C leapp_status leapp_step(leapp_pipeline* pipeline);
 
-enum { LEAPP_RESET_EXPORTED = 0, LEAPP_RESET_ZEROS = 1 };
+/* LEAPP_RESET_FIRST_FRAME: the next step fills histories with what it reads first; LEAPP_FAILED_PRECONDITION when there
+ * is state and none of it is known to be a history. */
+enum { LEAPP_RESET_EXPORTED = 0, LEAPP_RESET_ZEROS = 1, LEAPP_RESET_FIRST_FRAME = 2 };
 LEAPP_C leapp_status leapp_reset(leapp_pipeline* pipeline, int32_t mode);
 
 /* How often the bundle is meant to step, in Hz; 0 when it does not say. */
@@ -146,7 +148,8 @@ LEAPP_C leapp_status leapp_port_of_kind(const leapp_pipeline* pipeline, int32_t 
 /* The name of one place along an axis; NULL when it has none or does not exist. */
 LEAPP_C const char* leapp_element_name(const leapp_pipeline* pipeline, int32_t role, const char* name, size_t axis,
                                        size_t place);
-/* What a feedback input will read in the next step; may be written. In place until the next step or reset. */
+/* What a feedback input will read in the next step; may be written (a history after LEAPP_RESET_FIRST_FRAME: the step
+ * writes over it). In place until the next step or reset. */
 LEAPP_C leapp_status leapp_feedback(leapp_pipeline* pipeline, const char* name, void** data, size_t* bytes);
 
 /* ---- Order by name ----------------------------------------------------------------------------------------------- */

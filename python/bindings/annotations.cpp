@@ -132,6 +132,10 @@ nb::object state_tensors(nb::handle node, nb::handle tensors) {
   return state_call("state_tensors", annotate::state_tensors, node, tensors);
 }
 
+void reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from) {
+  check(unlocked([&] { return annotate::reset_from(node, states, from); }));
+}
+
 nb::object update_state(nb::handle node, nb::handle tensors) {
   state_call("update_state", annotate::update_state, node, tensors);
   return given(named_tensors("update_state", tensors));
@@ -204,6 +208,7 @@ void bind_annotations(nb::module_& m) {
         nb::arg("static_outputs").none() = nb::none(), nb::arg("export_with").none() = nb::none(),
         nb::arg("backend_params").none() = nb::none());
   m.def("state_tensors", &state_tensors, nb::arg("node_name"), nb::arg("tensors").none());
+  m.def("reset_from", &reset_from, nb::arg("node_name"), nb::arg("states"), nb::arg("input_name"));
   m.def("update_state", &update_state, nb::arg("node_name"), nb::arg("tensors").none());
   m.def("register_buffer", &register_buffer, nb::arg("node_name"), nb::arg("tensors").none());
   m.def("module", &module);

@@ -13,7 +13,7 @@ back what it was given.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from leapp._native import capture
 from leapp.errors import LeappTypeError, LeappValueError
@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+ResetFrom: TypeAlias = "str | Literal[False] | dict[str, str | Literal[False]] | None"
 
 _method = method  # what programs use that were written before there was only one
 
@@ -71,15 +73,21 @@ def output_tensors(
     return values
 
 
-def state_tensors(node_name: str, tensors: dict[str, Any]) -> Any:
+def state_tensors(node_name: str, tensors: dict[str, Any], reset_from: ResetFrom = None) -> Any:
     """Declare what an open node remembers: an input, whose next value ``update_state`` names.
 
     Given a value that the node has computed in this call, the state holds that value now; how it was computed is not
     part of the model.
 
+    ``reset_from`` names the input of the node that these states are histories of, for ``reset("first_frame")``; False:
+    they are none; a dict: for each state by itself. Without it, histories are found by their update.
+
     >>> hidden = annotate.state_tensors("policy", {"hidden": torch.zeros(1, 32)})
+    >>> history = annotate.state_tensors("policy", {"history": history}, reset_from="obs")
     """
-    return capture.state_tensors(node_name, tensors)
+    values = capture.state_tensors(node_name, tensors)
+    _say_reset("state_tensors", node_name, list(tensors), reset_from)
+    return values
 
 
 def update_state(node_name: str, tensors: dict[str, Any]) -> Any:
@@ -90,11 +98,11 @@ def update_state(node_name: str, tensors: dict[str, Any]) -> Any:
     return capture.update_state(node_name, tensors)
 
 
-def register_buffer(node_name: str, tensors: Any) -> Any:
+def register_buffer(node_name: str, tensors: Any, reset_from: ResetFrom = None) -> Any:
     """Tensors to write into. What survives in them from one call to the next, and matters, is feedback state.
 
     A dict of names and values, which may be nested as in ``input_tensors``; or one tensor, or a list of them, which are
-    called ``buffer_0``, ``buffer_1``...
+    called ``buffer_0``, ``buffer_1``... ``reset_from``: as in ``state_tensors``.
 
     >>> history = annotate.register_buffer("policy", {"history": history})
     >>> history[:] = torch.cat([history[1:], obs[None]])
@@ -102,15 +110,24 @@ def register_buffer(node_name: str, tensors: Any) -> Any:
     if not isinstance(tensors, dict):
         listed = tensors if isinstance(tensors, (list, tuple)) else [tensors]
         tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(listed)}
-    return capture.register_buffer(node_name, tensors)
+    values = capture.register_buffer(node_name, tensors)
+    _say_reset("register_buffer", node_name, list(tensors), reset_from)
+    return values
 
 
-def module(node_name: str, model: torch.nn.Module, buffer_names: list[str] | None = None) -> None:
+def module(
+    node_name: str,
+    model: torch.nn.Module,
+    buffer_names: list[str] | None = None,
+    reset_from: dict[str, str | Literal[False]] | None = None,
+) -> None:
     """Watch the buffers of a module: those that change while the node is open become feedback state.
 
-    Call it after ``input_tensors`` and before the module runs. ``buffer_names``: only these.
+    Call it after ``input_tensors`` and before the module runs. ``buffer_names``: only these. ``reset_from``: buffers
+    that are histories, and of which input, as in ``state_tensors``.
 
     >>> annotate.module("policy", model)
+    >>> annotate.module("policy", model, reset_from={"history": "obs"})
     """
     from torch import nn
 
@@ -121,6 +138,7 @@ def module(node_name: str, model: torch.nn.Module, buffer_names: list[str] | Non
     names = _buffer_names(model, buffer_names)
     if capture.is_active():
         capture.module(node_name, [(name, _getter(model, name)) for name in names])
+    _say_reset("module", node_name, names, reset_from)
 
 
 def mirror_leapp_tags(source: Any, target: T) -> T:
@@ -132,6 +150,20 @@ def mirror_leapp_tags(source: Any, target: T) -> T:
     >>> annotate.mirror_leapp_tags(action, plain)
     """
     return capture.mirror_leapp_tags(source, target)
+
+
+def _say_reset(call: str, node: str, states: list[str], reset_from: Any) -> None:
+    if reset_from is None:
+        return
+    said = reset_from if isinstance(reset_from, dict) else dict.fromkeys(states, reset_from)
+    for state, name in said.items():
+        if state not in states:
+            text = ", ".join(f"'{name}'" for name in states) or "none"
+            raise LeappValueError(f"{call}: reset_from speaks of '{state}'; there are: {text} ({_users_line()})")
+        if name is not False and (not isinstance(name, str) or not name):
+            raise LeappTypeError(f"{call}: reset_from must name an input, or be False, found {name!r}")
+        if capture.is_active():
+            capture.reset_from(node, [state.replace(".", "_") if call == "module" else state], name or "")
 
 
 def _before(node: str, tensors: Any) -> None:

@@ -373,9 +373,21 @@ class InferenceManager:
         """
         self._manager.set_input_value(node_name, input_name, value)
 
-    def reset(self, mode: Literal["exported", "zeros"] = "exported") -> None:
-        """Give every feedback input the value it had when the pipeline was captured, or zeros."""
+    def reset(self, mode: Literal["exported", "zeros", "first_frame"] = "exported") -> None:
+        """Give every feedback input the value it had when the pipeline was captured, or zeros.
+
+        "first_frame": the next call fills ``histories`` with the observations it is given, before it runs; other state
+        is as exported. A history that is set with ``set_input_value`` is left alone. A RuntimeError when there is state
+        and none of it is known to be a history.
+
+        >>> manager.reset("first_frame")
+        """
         self._manager.reset(mode)
+
+    @property
+    def histories(self) -> list[str]:
+        """The feedback inputs that are histories of what the caller gives, "node/port"."""
+        return self._manager.histories
 
     def __repr__(self) -> str:
         """Name the nodes."""

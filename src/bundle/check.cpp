@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "leapp/bundle/history.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::bundle {
@@ -257,7 +258,11 @@ bool is_state_output(const BundleSpec& spec, PortIndex output) {
                      [&](const auto& row) { return row.first == name && feeds_itself(name, row.second); });
 }
 
-WiringReport resolve_wiring(const BundleSpec& spec) { return Resolver(spec).run(); }
+WiringReport resolve_wiring(const BundleSpec& spec) {
+  WiringReport report = Resolver(spec).run();
+  if (report.problems.empty()) report.problems = find_history_problems(spec, report.wiring);
+  return report;
+}
 
 Result<Wiring> check_wiring(const BundleSpec& spec) {
   WiringReport report = resolve_wiring(spec);

@@ -88,6 +88,7 @@ class Session {
                                                  const PortTensors& static_outputs, const OutputOptions& options);
   Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors);
   Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors);
+  Status reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from);
   Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors);
   Status module(const std::string& node, const std::vector<annotate::Buffer>& buffers);
   Status mirror(const at::Tensor& source, const at::Tensor& target);
@@ -133,6 +134,9 @@ class Session {
   [[nodiscard]] const std::vector<std::unique_ptr<NodeRecord>>& nodes() const { return nodes_; }
   /// Nodes of which a call began, finished or not.
   [[nodiscard]] std::vector<std::string> begun() const;
+  /// What the program said of histories: node, state → the input, or nothing when it is none.
+  using Resets = std::map<std::pair<std::string, std::string>, std::string>;
+  [[nodiscard]] const Resets& resets() const { return resets_; }
   /// After stop(): what was warned about while nodes ran.
   [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
   /// The passes in which the calls of a node began, in their order.
@@ -229,6 +233,7 @@ class Session {
   std::map<std::string, std::vector<std::uint64_t>> call_passes_;
   std::vector<Note> notes_;
   std::vector<ChangedValues> changed_values_;
+  Resets resets_;
 };
 
 /// The session between start() and the next start(), or null.

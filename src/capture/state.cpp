@@ -40,6 +40,18 @@ Result<std::vector<at::Tensor>> Session::state_tensors(const std::string& node, 
   return add_inputs(node, ports(tensors), true);
 }
 
+Status Session::reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from) {
+  const auto guard = recorder_->lock();
+  for (const std::string& state : states) {
+    const auto [at, added] = resets_.try_emplace({node, state}, from);
+    if (added || at->second == from) continue;
+    const auto text = [](const std::string& name) { return name.empty() ? "False" : "'" + name + "'"; };
+    return invalid_argument(fmt::format("reset_from of state '{}' of node '{}': expected {} as before, found {}", state,
+                                        node, text(at->second), text(from)));
+  }
+  return {};
+}
+
 Status Session::check_update(const std::string& node, const std::string& name, const at::Tensor& tensor) {
   const OpenCall& call = open_.at(node);
   const auto input = std::find_if(call.inputs.begin(), call.inputs.end(),

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "bundle/safetensors.h"
+#include "leapp/bundle/history.h"
 #include "onnx_proto/reader.h"
 #include "runtime/fuse.h"
 #include "runtime/plan.h"
@@ -146,6 +147,7 @@ class Writer {
     if (!outputs.empty()) spec.pipeline.outputs = {{names_.node, std::move(outputs)}};
     describe_feedback();
     spec.models = {fused_.model};
+    name_histories();
     for (std::size_t i = 0; i < spec.models[0].outputs.size(); ++i) {
       const auto& given = fused_.wiring.outputs;
       const bool state = std::find(given.begin(), given.end(), PortIndex{0, i}) == given.end();
@@ -165,6 +167,21 @@ class Writer {
       auto& row = found == flow.end() ? flow.emplace_back(from, std::vector<std::string>()) : *found;
       row.second.push_back(fused_input(fused.to));
       result_.states.emplace_back(input_name(opened_.spec, edge.to), fused_input(fused.to));
+    }
+  }
+
+  /// They speak of ports, which have other names now.
+  void name_histories() {
+    const auto histories = bundle::histories_of(opened_.spec, wiring());
+    bundle::drop_histories(result_.spec);
+    if (!histories.ok()) return;  // its problems were asked for at first
+    std::map<std::string, std::string> names;
+    for (const auto* list : {&result_.inputs, &result_.states}) names.insert(list->begin(), list->end());
+    for (bundle::History history : histories.value()) {
+      bundle::rename_history(history, [&](const std::string& name) { return names.at(name); });
+      for (bundle::Port& port : result_.spec.models[0].inputs) {
+        if (names_.node + "/" + port.name == history.name) bundle::set_history(port, history.parts);
+      }
     }
   }
 

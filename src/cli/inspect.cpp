@@ -20,6 +20,7 @@
 #include "cli/spec_json.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "leapp/bundle/history.h"
 #include "runtime/engine_choice.h"
 #include "runtime/pipeline_access.h"
 
@@ -205,6 +206,18 @@ std::string ports_text(const Inspection& found, const Context& context) {
   return table.text(context);
 }
 
+// What a reset to the first frame fills.
+std::string histories_text(const Inspection& found, const Context& context) {
+  if (!found.opened.report.problems.empty()) return "";
+  const auto histories = bundle::histories_of(found.opened.spec, found.opened.report.wiring);
+  if (!histories.ok() || histories.value().empty()) return "";
+  Table table({{"history"}, {"holds"}});
+  for (const bundle::History& history : histories.value()) {
+    table.add({history.name, bundle::history_text(history.parts)});
+  }
+  return "\n" + table.text(context);
+}
+
 std::vector<std::string> problems_of(const Inspection& found) {
   std::vector<std::string> problems;
   for (const Status& problem : found.opened.report.problems) problems.push_back(problem.message());
@@ -215,7 +228,8 @@ std::vector<std::string> problems_of(const Inspection& found) {
 }
 
 void print_text(const Inspection& found, Context& context) {
-  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context));
+  context.print(head_text(found, context) + "\n" + nodes_text(found, context) + "\n" + ports_text(found, context) +
+                histories_text(found, context));
   if (!found.engines.empty()) context.print("\n" + choice_text(found.engines, context));
   const std::vector<std::string> problems = problems_of(found);
   // What is told of a file is told once.
@@ -307,13 +321,12 @@ void add_inspect(CLI::App& app, Context& context) {
     }
     return problems_of(found).empty() ? ExitCode::kFine : ExitCode::kFindings;
   };
-  CLI::App& command =
-      add_command(app, context,
-                  {.name = "inspect",
-                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions, engine",
-                   .examples = "  leapp inspect walk/walk.yaml\n"
-                               "  leapp inspect walk --json | jq '.nodes[].name'"},
-                  run);
+  CLI::App& command = add_command(app, context,
+                                  {.name = "inspect",
+                                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions, engine",
+                                   .examples = "  leapp inspect walk/walk.yaml\n"
+                                               "  leapp inspect walk --json | jq '.nodes[].name'"},
+                                  run);
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
   add_engine_option(command, options->engine);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,7 +40,7 @@ struct RunOptions {
   std::string replay;
   std::optional<double> rtol;
   std::optional<double> atol;
-  bool zeros = false;
+  runtime::ResetMode reset = runtime::ResetMode::kExported;
   bool compress = false;
   runtime::LoadOptions load;
 };
@@ -100,7 +101,7 @@ Status Run::prepare() {
   }
   LEAPP_ASSIGN_OR_RETURN(inputs_, InputSource::open(*pipeline_, ports_, inputs));
   LEAPP_RETURN_IF_ERROR(choose_steps());
-  if (options_.zeros) pipeline_->reset(runtime::ResetMode::kZeros);
+  LEAPP_RETURN_IF_ERROR(pipeline_->reset(options_.reset));
   if (replay_) LEAPP_RETURN_IF_ERROR(replay_->set_state(*pipeline_));
 
   std::vector<ArrayType> types;
@@ -279,7 +280,17 @@ void add_run(CLI::App& app, Context& context) {
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", options->inputs.seed, "of what is made up (0)");
   command.add_flag("--cast", options->inputs.cast, "convert values whose dtype is not the port's");
-  command.add_flag("--zeros", options->zeros, "begin with a state of zeros, not with the exported one");
+  static const std::map<std::string, runtime::ResetMode> kModes{{"exported", runtime::ResetMode::kExported},
+                                                                {"zeros", runtime::ResetMode::kZeros},
+                                                                {"first-frame", runtime::ResetMode::kFirstFrame}};
+  CLI::Option* reset = command
+                           .add_option("--reset", options->reset,
+                                       "how state begins: exported, zeros, first-frame (histories: the first inputs)")
+                           ->transform(CLI::CheckedTransformer(kModes).description(""));
+  command
+      .add_flag_callback(
+          "--zeros", [options] { options->reset = runtime::ResetMode::kZeros; }, "the same as --reset zeros")
+      ->excludes(reset);
   command.add_option("-o,--output", options->output, "write the outputs of every step: .npz, .safetensors or .csv");
   command.add_option("--trace", options->trace, "write every port of every step: .npz, .safetensors or .csv");
   command.add_flag("--compress", options->compress, "deflate what is written to an .npz");

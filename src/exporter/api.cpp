@@ -183,6 +183,12 @@ Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const Nam
   return session ? located(session->state_tensors(node, tensors)) : values(tensors);
 }
 
+Status reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from) {
+  const auto session = active();
+  const Status said = session ? session->reset_from(node, states, from) : Status();
+  return said.ok() ? said : with_location(said);
+}
+
 Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors) {
   const auto session = active();
   return session ? located(session->update_state(node, tensors)) : values(tensors);

@@ -24,6 +24,7 @@
 #include "exporter/describe.h"
 #include "exporter/foreign.h"
 #include "exporter/given_models.h"
+#include "exporter/histories.h"
 #include "exporter/onnx_metadata.h"
 #include "exporter/picture.h"
 #include "exporter/prepare.h"
@@ -320,6 +321,7 @@ Result<CompileReport> compile_checked(capture::Session& session, const CompileOp
   LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(session));
   bundle::BundleSpec spec = describe(nodes, session);
   spec.pipeline.configs = configs_of(options.graph_configs);
+  LEAPP_RETURN_IF_ERROR(add_histories(nodes, session.resets(), spec, log));
   LEAPP_ASSIGN_OR_RETURN(const auto right, write_bundle(nodes, spec, session, is_dry_run(session, options)));
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,

@@ -26,6 +26,7 @@
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/recorder.h"
 #include "leapp/runtime/reloader.h"
+#include "runtime/first_frame_testing.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_testing.h"
 #include "runtime/robot_testing.h"
@@ -340,6 +341,21 @@ TEST(NativeSteps, AThousandMakeNoSystemCall) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_FALSE(WIFSIGNALED(status)) << "a system call was made";
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Allocations, TheFirstFrameTakesNone) {
+  HistoryBundle bundle("first_frame_memory");
+  Pipeline pipeline = bundle.load();
+  ours = 0;
+  whose = Whose::kOurs;
+  bool good = true;
+  for (int round = 0; round < 100; ++round) {
+    good = pipeline.reset(ResetMode::kFirstFrame).ok() && good;
+    for (int step = 0; step < 3; ++step) good = pipeline.step() == StepResult::kOk && good;
+  }
+  whose = Whose::kNobody;
+  EXPECT_TRUE(good);
+  EXPECT_EQ(ours, 0);
 }
 
 // Pages that the process holds.

@@ -37,13 +37,16 @@ Result<std::unique_ptr<PipelineAccess::Fresh>> PipelineAccess::Fresh::make(Pipel
   return std::unique_ptr<Fresh>(new Fresh(std::move(pipeline.impl_)));
 }
 
-PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::check(const Pipeline::Impl& running, StateOnSwap rule) noexcept {
+PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::check(const Pipeline::Impl& running, StateOnSwap rule,
+                                                            ResetMode reset) noexcept {
   if (running.face != impl_->face) return Outcome::kOtherPipeline;
   if (running.signature && impl_->signature && impl_->signature->serial < running.signature->serial) {
     running_serial_ = running.signature->serial;
     return Outcome::kEarlierSerial;
   }
-  if (rule == StateOnSwap::kKeep && !impl_->has_state_of(running)) return Outcome::kOtherState;
+  state_kept_ = rule != StateOnSwap::kReset && impl_->has_state_of(running);
+  if (rule == StateOnSwap::kKeep && !state_kept_) return Outcome::kOtherState;
+  if (!state_kept_ && !impl_->may_reset(reset)) return Outcome::kNoHistory;
   if (!running.guards) return Outcome::kSwapped;
   for (const GuardedPort& guarded : running.guards->ports()) {
     if (impl_->find_seat(guarded.port) != nullptr) continue;
@@ -56,17 +59,19 @@ PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::check(const Pipeline::Impl
 PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::swap_into(Pipeline& running, StateOnSwap rule,
                                                                 ResetMode reset) noexcept {
   Pipeline::Impl& old = *running.impl_;
-  outcome_ = check(old, rule);
+  outcome_ = check(old, rule, reset);
   if (outcome_ != Outcome::kSwapped) return outcome_;
   if (old.guards) {
     for (GuardedPort& guarded : old.guards->ports()) guarded.place = *impl_->find_seat(guarded.port);
     impl_->guards = std::move(old.guards);
   }
-  state_kept_ = rule != StateOnSwap::kReset && impl_->has_state_of(old);
-  if (state_kept_) impl_->copy_state_of(old);
+  if (state_kept_) {
+    impl_->copy_state_of(old);
+    impl_->first_frame.arm_as(old.first_frame);
+  }
   old.recorded.end_for_swap();  // here: the old bundle is freed on another thread
   std::swap(running.impl_, impl_);
-  if (!state_kept_) running.reset(reset);
+  if (!state_kept_) (void)running.reset(reset);  // which was found to be possible
   return outcome_;
 }
 
@@ -82,6 +87,10 @@ Status PipelineAccess::Fresh::status() const {
     case Outcome::kEarlierSerial:
       return data_loss(fmt::format("expected serial {} or later, which is the running bundle's, found {}",
                                    running_serial_, signature_ ? signature_->serial : 0));
+    case Outcome::kNoHistory:
+      return invalid_argument(
+          "state is to be reset to the first frame, but no state of the new bundle is known to be a history of an "
+          "input");
     case Outcome::kGuardedState:
       return invalid_argument(
           fmt::format("a guard is set on the state {}, which the new bundle does not have, or has with another type",

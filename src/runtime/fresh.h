@@ -36,7 +36,15 @@ struct PipelineAccess::Seat {
 /// replaced. Made and freed by a thread that may wait; swap_into() is for the loop's.
 class PipelineAccess::Fresh {
  public:
-  enum class Outcome : std::uint8_t { kWaiting, kSwapped, kOtherPipeline, kOtherState, kEarlierSerial, kGuardedState };
+  enum class Outcome : std::uint8_t {
+    kWaiting,
+    kSwapped,
+    kOtherPipeline,
+    kOtherState,
+    kEarlierSerial,
+    kGuardedState,
+    kNoHistory,
+  };
 
   /// Checks that the ports agree, and makes the pipeline work on the seat's.
   static Result<std::unique_ptr<Fresh>> make(Pipeline pipeline, const Seat& seat);
@@ -60,7 +68,7 @@ class PipelineAccess::Fresh {
 
  private:
   explicit Fresh(std::unique_ptr<Pipeline::Impl> impl);
-  [[nodiscard]] Outcome check(const Pipeline::Impl& running, StateOnSwap rule) noexcept;
+  [[nodiscard]] Outcome check(const Pipeline::Impl& running, StateOnSwap rule, ResetMode reset) noexcept;
 
   std::unique_ptr<Pipeline::Impl> impl_;
   std::optional<bundle::Signature> signature_;

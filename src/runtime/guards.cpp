@@ -49,11 +49,10 @@ Result<Port> find_port(const std::vector<Port>& ports, const PortGuard& rule) {
 
 GuardedPlace Pipeline::Impl::place_of(const Port& port) const {
   GuardedPlace found;
-  const auto& ends = port.role == PortRole::kInput    ? plan.inputs
-                     : port.role == PortRole::kOutput ? plan.outputs
-                                                      : plan.states;
-  const Place place = find_end(ends, port.name)->place;
   const bool state = port.role == PortRole::kFeedback;
+  const EndPlan* end = state ? find_end(plan.states, port.name)
+                             : find_end(port.role == PortRole::kInput ? plan.inputs : plan.outputs, port.name);
+  const Place place = end->place;
   for (const unsigned at : {0U, 1U}) {
     const bool doubled = plan.buffers[place.buffer].doubled;
     found.to[at] = buffers.at({place.buffer, state && doubled}, at);

@@ -38,7 +38,7 @@ class GuardTest : public ::testing::Test {
   std::vector<float> state() { return values_of(pipeline_.feedback_input("policy/h").value().as<float>().value()); }
   std::string event(std::size_t i) { return pipeline_.guard_text(pipeline_.guard_events()[i]); }
 
-  void SetUp() override { pipeline_.reset(ResetMode::kZeros); }
+  void SetUp() override { ASSERT_TRUE(pipeline_.reset(ResetMode::kZeros).ok()); }
 
   RobotBundle bundle_{"guards"};
   Pipeline pipeline_{bundle_.load()};
@@ -137,7 +137,7 @@ TEST_F(GuardTest, WhereTheRobotStandsIsComparedInTheFirstStep) {
   ASSERT_EQ(step(0, 0, 0.5), StepResult::kOk);
   EXPECT_EQ(action(), (std::vector<float>{9, 0, 0.5}));
   pipeline_.reset();
-  pipeline_.reset(ResetMode::kZeros);
+  ASSERT_TRUE(pipeline_.reset(ResetMode::kZeros).ok());
   ASSERT_EQ(step(0, 0, 0), StepResult::kOk);
   EXPECT_EQ(action()[0], 8) << "a reset of the policy moves no motor";
   pipeline_.forget_last_good();
@@ -207,7 +207,7 @@ TEST(Guards, OfStateThatIsACopy) {
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   Pipeline pipeline = std::move(loaded).value();
   for (const char* guarded : {"policy/a", "policy/b"}) {
-    pipeline.reset(ResetMode::kZeros);
+    ASSERT_TRUE(pipeline.reset(ResetMode::kZeros).ok());
     ASSERT_TRUE(pipeline.set_guards({{.port = guarded, .non_finite = GuardAction::kHold, .all = {.upper = 3}}}).ok());
     pipeline.input<float>("policy/x").value()[0] = 5;
     ASSERT_EQ(pipeline.step(), StepResult::kOk);
@@ -232,7 +232,7 @@ TEST_F(GuardTest, PoisonedStateDoesNotSurviveAReset) {
       }
       EXPECT_TRUE(std::isnan(state()[0]));
       q[0] = 0;
-      pipeline_.reset(mode);
+      ASSERT_TRUE(pipeline_.reset(mode).ok());
       for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(step(1, 1, 1), StepResult::kOk);
         for (const float value : state()) EXPECT_FALSE(std::isnan(value));

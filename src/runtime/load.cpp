@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "bundle/verified_files.h"
 #include "leapp/bundle/check.h"
+#include "leapp/bundle/history.h"
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
 #include "onnx_proto/limits.h"
@@ -31,7 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> names_of(const std::vector<EndPlan>& ends) {
+template <typename End>
+std::vector<std::string> names_of(const std::vector<End>& ends) {
   std::vector<std::string> names;
   for (const EndPlan& end : ends) names.push_back(end.name);
   return names;
@@ -48,6 +50,7 @@ Status keep_only(const std::string& node, bundle::BundleSpec& spec) {
   std::erase_if(spec.models, [&](const bundle::Model& model) { return model.name != node; });
   if (spec.models.empty()) return not_found(fmt::format("there is no node {}", quote(node)));
   const bundle::Model& model = spec.models.front();
+  bundle::drop_histories(spec);
   spec.pipeline = {.inputs = ports_of(model, model.inputs), .outputs = ports_of(model, model.outputs)};
   return {};
 }
@@ -308,11 +311,12 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
   impl->face = Face::make(plan, impl->buffers);
   impl->spec = spec_;
   impl->yaml = yaml_;
-  impl->yaml = yaml_;
   if (verified_) impl->signature = verified_->signature();
   impl->models = runs.models;
   impl->plan = std::move(plan);
   impl->identify_states();
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<bundle::History> histories, bundle::histories_of(spec_, wiring_));
+  impl->first_frame = FirstFrame::make(histories, impl->plan, impl->buffers);
   return impl;
 }
 

@@ -24,7 +24,10 @@ Result<TensorView> unknown(const char* what, std::string_view name, const std::v
 
 }  // namespace
 
-const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name) {
+namespace {
+
+template <typename End>
+const EndPlan* find_in(const std::vector<End>& ends, std::string_view name) {
   for (const EndPlan& end : ends) {
     if (end.name == name) return &end;
   }
@@ -33,6 +36,11 @@ const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name)
   }
   return nullptr;
 }
+
+}  // namespace
+
+const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name) { return find_in(ends, name); }
+const EndPlan* find_end(const std::vector<StatePlan>& ends, std::string_view name) { return find_in(ends, name); }
 
 engine::Binding Pipeline::Impl::binding_of(const NodePlan& node, unsigned step_parity) const {
   engine::Binding binding;
@@ -156,14 +164,43 @@ Status Pipeline::prepare_unguarded() {
   return {};
 }
 
-bool Pipeline::Impl::run_nodes(unsigned step_parity) noexcept {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (is_stopped() || !nodes[i].model->run(nodes[i].binding[step_parity])) [[unlikely]] {
+bool Pipeline::Impl::run_nodes(std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_stopped() || !nodes[i].model->run(nodes[i].binding[parity])) [[unlikely]] {
       failed = i;
       return false;
     }
   }
   return true;
+}
+
+bool Pipeline::Impl::fill_histories() noexcept {
+  const std::size_t levels = first_frame.begin(parity);
+  for (std::size_t level = 1; level <= levels; ++level) {
+    if (!run_nodes(first_frame.nodes())) return false;
+    first_frame.fill(level, parity);
+  }
+  return true;
+}
+
+StepResult Pipeline::Impl::try_step() noexcept {
+  const bool first = first_frame.armed();
+  if (watchdog) watchdog->begin();
+  bool ran = !first || fill_histories();
+  if (ran && recorded.tap != nullptr) recorded.tap->read_state(parity);
+  ran = ran && run_nodes(nodes.size());
+  ended = watchdog && watchdog->end();
+  StepResult result = StepResult::kOk;
+  if (!ran || ended) [[unlikely]] {
+    if (!failed) failed = nodes.size() - 1;
+    result = StepResult::kFailed;
+  } else if (guards && !guards->check_results(parity)) [[unlikely]] {
+    result = StepResult::kRefused;
+  }
+  if (first) [[unlikely]] {
+    first_frame.end(result == StepResult::kOk, parity);
+  }
+  return result;
 }
 
 StepResult Pipeline::step() noexcept {
@@ -178,17 +215,9 @@ StepResult Pipeline::step() noexcept {
   if (self.guards && !self.guards->check_inputs()) [[unlikely]] {
     return StepResult::kRefused;
   }
-  if (tap != nullptr) tap->read_state(parity);
   for (const Impl::Gather& gather : self.gathers) std::memcpy(gather.to, gather.from, gather.size);
-  if (self.watchdog) self.watchdog->begin();
-  const bool ran = self.run_nodes(parity);
-  self.ended = self.watchdog && self.watchdog->end();
-  if (!ran || self.ended) [[unlikely]] {
-    if (!self.failed) self.failed = self.nodes.size() - 1;
-    return StepResult::kFailed;
-  }
-  if (self.guards && !self.guards->check_results(parity)) [[unlikely]] {
-    return StepResult::kRefused;
+  if (const StepResult tried = self.try_step(); tried != StepResult::kOk) [[unlikely]] {
+    return tried;
   }
   for (const Impl::Copy& copy : self.copies) std::memcpy(copy.to, copy.from[parity], copy.size);
   if (self.guards) self.guards->commit(parity);
@@ -208,21 +237,34 @@ Status Pipeline::error() const {
           fmt::format("node {}: {}", impl_->culprit(*impl_->failed, status.message()), status.message())};
 }
 
-void Pipeline::reset(ResetMode mode) {
+void Pipeline::reset() { (void)reset(ResetMode::kExported); }
+
+Status Pipeline::reset(ResetMode mode) {
+  const bool first_frame = mode == ResetMode::kFirstFrame;
+  if (!impl_->may_reset(mode)) {
+    return failed_precondition(
+        fmt::format("reset to the first frame: no state of this bundle is known to be a history of an input ({}); "
+                    "export it with state_tensors(..., reset_from=...), or reset to what was exported",
+                    join(impl_->state_names, ", ")));
+  }
   for (std::size_t i = 0; i < impl_->plan.states.size(); ++i) {
     const std::vector<std::byte>& value = impl_->initial_values[i];
     const Place place = impl_->plan.states[i].place;
     std::byte* state = impl_->buffers.at(place, impl_->parity);
-    if (mode == ResetMode::kExported && !value.empty()) {
+    if (mode != ResetMode::kZeros && !value.empty()) {
       std::copy(value.begin(), value.end(), state);
     } else {
       std::fill_n(state, impl_->buffers.size(place.buffer), std::byte{0});
     }
   }
+  first_frame ? impl_->first_frame.arm() : impl_->first_frame.disarm();
+  return {};
 }
 
 const std::vector<std::string>& Pipeline::inputs() const { return impl_->face->input_names; }
 const std::vector<std::string>& Pipeline::outputs() const { return impl_->face->output_names; }
+std::vector<std::string> Pipeline::histories() const { return impl_->first_frame.names(); }
+
 const std::vector<std::string>& Pipeline::feedback_inputs() const { return impl_->state_names; }
 const bundle::BundleSpec& Pipeline::spec() const { return impl_->spec; }
 const std::filesystem::path& Pipeline::file() const { return impl_->yaml; }
@@ -252,6 +294,7 @@ Status Pipeline::set_input_value(std::string_view name, const TensorView& value)
     return same ? wrong_type(message) : invalid_argument(message);
   }
   std::memmove(ours.data, value.data, impl_->buffers.size(end->place.buffer));
+  impl_->first_frame.arm(end->name, false);
   return {};
 }
 
@@ -264,6 +307,12 @@ Result<TensorView> Pipeline::feedback_input(std::string_view name) {
   const EndPlan* end = find_end(impl_->plan.states, name);
   return end == nullptr ? unknown("feedback input", name, impl_->state_names) : impl_->view(end->place);
 }
+
+bool PipelineAccess::fill_history(Pipeline& pipeline, std::string_view state, bool wanted) {
+  return pipeline.impl_->first_frame.arm(state, wanted);
+}
+
+const std::shared_ptr<engine::Stop>& PipelineAccess::stop_of(const Pipeline& pipeline) { return pipeline.impl_->stop; }
 
 std::optional<TensorView> PipelineAccess::node_input(const Pipeline& pipeline, std::string_view name) {
   const Pipeline::Impl& impl = *pipeline.impl_;

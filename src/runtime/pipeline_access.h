@@ -29,6 +29,13 @@ struct PipelineAccess {
   /// Puts back what guards remembered, as a recording has it. kInvalidArgument when these guards are others.
   LEAPP_API static Status set_guard_memory(Pipeline& pipeline, std::string_view memory);
 
+  /// Whether the next step is to fill that history with the first frame; returns what was before. For those who write
+  /// to state where it is.
+  LEAPP_API static bool fill_history(Pipeline& pipeline, std::string_view state, bool wanted);
+
+  /// What ends the pipeline's steps; null: nobody does. Another after another bundle was swapped in.
+  LEAPP_API static const std::shared_ptr<engine::Stop>& stop_of(const Pipeline& pipeline);
+
   /// The engines that Pipeline::load uses.
   LEAPP_API static Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend,
                                                                        const engine::Options& options);

@@ -20,6 +20,7 @@
 #include "leapp/runtime/pipeline.h"
 #include "runtime/buffers.h"
 #include "runtime/face.h"
+#include "runtime/first_frame.h"
 #include "runtime/guard_set.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
@@ -68,9 +69,17 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
 
   Status prepare();
   Status prepare_nodes();
-  bool run_nodes(unsigned step_parity) noexcept;
   [[nodiscard]] bool is_stopped() const;
   [[nodiscard]] std::optional<Status> why_ended() const;
+  /// Runs the first `count` nodes. False: see `failed`.
+  [[nodiscard]] bool run_nodes(std::size_t count) noexcept;
+  /// Before the first step after a reset with kFirstFrame.
+  [[nodiscard]] bool fill_histories() noexcept;
+  /// Models and guards: everything that may fail.
+  StepResult try_step() noexcept;
+  [[nodiscard]] bool may_reset(ResetMode mode) const noexcept {
+    return mode != ResetMode::kFirstFrame || !first_frame.empty() || plan.states.empty();
+  }
   [[nodiscard]] std::string culprit(std::size_t at, const std::string& message) const;
   Status prepare_node(std::size_t at, unsigned step_parity);
   [[nodiscard]] engine::Binding binding_of(const NodePlan& node, unsigned step_parity) const;
@@ -121,9 +130,11 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::shared_ptr<engine::Stop> stop;  ///< null: nobody ends a step
   std::unique_ptr<Watchdog> watchdog;  ///< null: steps may take as long as they like
   bool ended = false;                  ///< by the watchdog: the last step, or the first run
+  FirstFrame first_frame;
 };
 
 /// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.
 [[nodiscard]] const EndPlan* find_end(const std::vector<EndPlan>& ends, std::string_view name);
+[[nodiscard]] const EndPlan* find_end(const std::vector<StatePlan>& ends, std::string_view name);
 
 }  // namespace leapp::runtime

@@ -90,7 +90,7 @@ TEST_F(PipelineTest, ResetAndSettingState) {
     expect_run(pipeline, {}, 6 + odd);
     pipeline.reset();
     expect_run(pipeline, {}, 5);
-    pipeline.reset(ResetMode::kZeros);
+    ASSERT_TRUE(pipeline.reset(ResetMode::kZeros).ok());
     expect_run(pipeline, {{0, 0, 0, 0}}, 5);
     const auto state = pipeline.feedback_input("policy/h").value().as<float>().value();  // X for X_in
     for (std::size_t i = 0; i < 4; ++i) state[i] = 10;

@@ -56,7 +56,7 @@ class Planner {
       inputs_[edge.to] = {add(input(edge.to)), false};
       plan_.copies.push_back({from, inputs_[edge.to].buffer});
     }
-    plan_.states.push_back({input_name(edge.to), inputs_[edge.to]});
+    plan_.states.push_back({{input_name(edge.to), inputs_[edge.to]}, from});
   }
 
   void publish(PortIndex at) {

@@ -47,6 +47,10 @@ struct EndPlan {
   Place place;       ///< an input: where it is read; an output: where the caller finds it
 };
 
+struct StatePlan : EndPlan {
+  Place next;  ///< where its producer writes the value for the next step
+};
+
 struct CopyPlan {
   Place from;
   std::size_t to = 0;  ///< a buffer that is not doubled
@@ -57,8 +61,8 @@ struct Plan {
   std::vector<NodePlan> nodes;
   std::vector<EndPlan> inputs;
   std::vector<EndPlan> outputs;
-  std::vector<EndPlan> states;   ///< feedback inputs
-  std::vector<CopyPlan> copies;  ///< at the end of a step that succeeded
+  std::vector<StatePlan> states;  ///< feedback inputs
+  std::vector<CopyPlan> copies;   ///< at the end of a step that succeeded
 };
 
 /// REQUIRES: `wiring` is that of `spec` and has no problems. Ports of a node without a name are called as they are:

@@ -80,7 +80,8 @@ void use(runtime::Pipeline& pipeline) {
   (void)pipeline.step();
   (void)pipeline.error();
   (void)pipeline.fusion();
-  pipeline.reset(runtime::ResetMode::kZeros);
+  (void)pipeline.reset(runtime::ResetMode::kZeros);
+  (void)pipeline.histories();
   (void)pipeline.input<float>(pipeline.inputs().front());
   (void)pipeline.output<float>(pipeline.outputs().front());
   (void)pipeline.feedback_input(pipeline.feedback_inputs().front());

@@ -37,7 +37,7 @@ leapp::Status run(const std::string& bundle, int steps) {
   describe(pipeline);
   LEAPP_ASSIGN_OR_RETURN(const std::span<float> obs, pipeline.input<float>(pipeline.inputs().front()));
   LEAPP_ASSIGN_OR_RETURN(const std::span<const float> action, pipeline.output<float>(pipeline.outputs().front()));
-  pipeline.reset(leapp::runtime::ResetMode::kExported);
+  pipeline.reset();
   for (int step = 0; step < steps; ++step) {
     for (std::size_t i = 0; i < obs.size(); ++i)
       obs[i] = 0.125F * static_cast<float>(step) - 0.25F * static_cast<float>(i);

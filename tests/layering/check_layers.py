@@ -91,6 +91,7 @@ LAYERS: dict[str, Layer] = {
         ("base", "bundle", "draw", "engine", "python/bindings/common", "runtime"), ("fmt", "python")
     ),
     "examples": Layer(("base", "bundle", "runtime", "capture.h"), ("torch",)),
+    "examples/mujoco": Layer(("base", "runtime"), ("mujoco",)),
 }
 
 # The public headers that may include something of others'.
@@ -103,6 +104,7 @@ THIRD_PARTY: dict[str, str] = {
     "highway": r"hwy/",
     "gtest": r"g(test|mock)/",
     "json": r"nlohmann/",
+    "mujoco": r"mujoco/mujoco\.h$",
     "onnxruntime": r"(onnxruntime/)?onnxruntime_",
     "openssl": r"openssl/",
     "protozero": r"protozero/",
@@ -114,7 +116,7 @@ THIRD_PARTY: dict[str, str] = {
 }
 SYSTEM = re.compile(
     r"[a-z_0-9]+$|(sys|linux|bits)/.*\.h$"
-    r"|(dirent|dlfcn|errno|fcntl|immintrin|limits|link|malloc|pthread|sched|signal|spawn|unistd|xmmintrin|cxxabi)\.h$"
+    r"|(dirent|dlfcn|elf|errno|fcntl|immintrin|limits|link|malloc|pthread|sched|signal|spawn|unistd|xmmintrin|cxxabi)\.h$"
     r"|(stddef|stdint|time)\.h$"
 )
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<bracket>[<"])(?P<path>[^>"]+)[>"]', re.MULTILINE)

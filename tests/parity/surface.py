@@ -30,6 +30,7 @@ class Name:
 
 
 _INNER = "inner part of the other package; nothing here corresponds to it"
+_RESET_FROM = {"reset_from": "new: the input that the state is a history of"}
 _WARP = "Warp arrays are not captured"
 _MANAGER = "InferenceManager"
 _NODE = "InferenceManager.nodes[]"
@@ -58,11 +59,13 @@ SURFACE: list[Name] = [
     ),
     # annotations
     Name("leapp.annotate", "same", "a module here, an object there"),
-    *_all("leapp.annotate", "input_tensors mirror_leapp_tags module state_tensors update_state"),
+    *_all("leapp.annotate", "input_tensors mirror_leapp_tags update_state"),
+    Name("leapp.annotate.module", "more", parameters=_RESET_FROM),
+    Name("leapp.annotate.state_tensors", "more", parameters=_RESET_FROM),
     Name("leapp.annotate.output_tensors", "same", "`**kwargs` there are `export_with` and `backend_params` here"),
     Name("leapp.annotate.method", "same", "`**params` there are `node_name`, `export_with` and `backend_params` here"),
     Name("leapp.annotate._method", "differs", "the same as `method`, which covers what it is for"),
-    Name("leapp.annotate.register_buffer", "same", "a dict, one tensor, or a list of them"),
+    Name("leapp.annotate.register_buffer", "more", "a dict, one tensor, or a list of them", _RESET_FROM),
     Name("leapp.annotate.warp_op", "absent", _WARP),
     # what tensors mean
     *_all("leapp", "InputKindEnum OutputKindEnum TemporalAxis FunctionPatch"),
@@ -128,7 +131,7 @@ SURFACE: list[Name] = [
         "differs",
         "not for what another node gives in the same step, which would be overwritten",
     ),
-    Name(f"{_MANAGER}.reset", "more", parameters={"mode": 'new: "exported" as there, or "zeros"'}),
+    Name(f"{_MANAGER}.reset", "more", parameters={"mode": 'new: "exported" as there, "zeros" or "first_frame"'}),
     Name(
         f"{_MANAGER}.value_dict",
         "differs",
@@ -144,7 +147,10 @@ SURFACE: list[Name] = [
     # the object behind
     Name("leapp.ExportManager", "same", "one object, as there"),
     *_all("leapp.ExportManager", "config_path get_graph_name get_save_path is_dry_run is_interpret_graph_enabled"),
-    *_all("leapp.ExportManager", "input_tensors output_tensors state_tensors update_state register_buffer module"),
+    *_all("leapp.ExportManager", "input_tensors output_tensors update_state"),
+    Name("leapp.ExportManager.state_tensors", "more", parameters=_RESET_FROM),
+    Name("leapp.ExportManager.register_buffer", "more", parameters=_RESET_FROM),
+    Name("leapp.ExportManager.module", "more", parameters=_RESET_FROM),
     *_all("leapp.ExportManager", "mirror_leapp_tags method validate_all_models"),
     Name("leapp.ExportManager.warp_op", "absent", _WARP),
     *_all(

@@ -374,7 +374,7 @@ def test_reset(manager: InferenceManager) -> None:
         loop = Loop()
         loop.h = torch.tensor(start)
         assert torch.equal(manager({"pre/x": X})["post/y"], loop(X))
-    with pytest.raises(ValueError, match='expected "exported" or "zeros", found "ones"'):
+    with pytest.raises(ValueError, match='mode: expected one of "exported", "zeros", "first_frame"; found "ones"'):
         manager.reset("ones")  # type: ignore[arg-type]
 
 

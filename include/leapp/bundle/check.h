@@ -50,7 +50,7 @@ LEAPP_API bool is_state_output(const BundleSpec& spec, PortIndex output);
 /// Looks up every name of the pipeline. The caller gets the outputs that pipeline.outputs lists, and every other that
 /// no node reads in the same step and that is no state. Problems are: a node or port that does not exist, an edge
 /// between different dtypes or shapes, an input with no or several sources, an output that goes nowhere, a cycle in
-/// data_flow.
+/// data_flow, and what history.h says of histories.
 LEAPP_API WiringReport resolve_wiring(const BundleSpec& spec);
 
 /// The wiring, or all its problems in one Status.

@@ -45,6 +45,7 @@ struct LoadOptions {
 enum class ResetMode {
   kExported,  ///< the values they had when the pipeline was captured
   kZeros,
+  kFirstFrame,  ///< histories: the first observation, in all places; other state as exported
 };
 
 }  // namespace leapp::runtime

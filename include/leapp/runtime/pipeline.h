@@ -64,8 +64,16 @@ class LEAPP_API Pipeline {
   /// Why the last step failed; ok when it did not.
   [[nodiscard]] Status error() const;
 
-  /// Sets every feedback input. Inputs and outputs keep what they hold.
-  void reset(ResetMode mode = ResetMode::kExported);
+  /// Sets every feedback input. Inputs and outputs keep what they hold. Without a mode: what was exported.
+  /// kFirstFrame: histories() are filled by the next step that succeeds, from the inputs that it reads, before it runs;
+  /// until then, and in all other state, stands what was exported. A history that set_input_value sets is left alone.
+  /// That step runs the models once more for frames that are computed. kFailedPrecondition when there is state and
+  /// none of it is a history: nothing has changed then. Other modes do not fail.
+  void reset();
+  Status reset(ResetMode mode);
+
+  /// "node/port" of the feedback inputs that are histories of what the caller gives (bundle/history.h).
+  [[nodiscard]] std::vector<std::string> histories() const;
 
   /// "node/port" of what the caller gives, what it gets, and what goes from one step to the next; in the file's order.
   [[nodiscard]] const std::vector<std::string>& inputs() const;

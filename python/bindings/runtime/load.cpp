@@ -57,8 +57,10 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, 
 }  // namespace
 
 Result<runtime::Pipeline> load_anywhere(const std::filesystem::path& bundle, const runtime::LoadOptions& options) {
-  const auto open = [engine = options.engine](const std::string& backend) { return open_engine(backend, engine); };
-  return runtime::PipelineAccess::load(bundle, options, open);
+  runtime::LoadOptions own = options;
+  own.engine.stop = std::make_shared<engine::Stop>();  // ends one run at a time, and what runs meanwhile has another
+  const auto open = [engine = own.engine](const std::string& backend) { return open_engine(backend, engine); };
+  return runtime::PipelineAccess::load(bundle, own, open);
 }
 
 runtime::Pipeline load_pipeline(const std::filesystem::path& bundle, const std::string& node,

@@ -14,6 +14,7 @@
 #include "describe.h"
 #include "interrupt.h"
 #include "load.h"
+#include "options.h"
 #include "runtime/mock.h"
 #include "runtime/pipeline_access.h"
 #include "signing.h"
@@ -219,7 +220,8 @@ Manager::Backup Manager::set_states(const std::vector<nb::object>& values, const
     if (!values[i].is_valid()) continue;
     const TensorView state = pipeline_->feedback_input(states_[i].name).value();
     const auto* bytes = static_cast<const std::byte*>(state.data);
-    before.emplace_back(state, std::vector<std::byte>(bytes, bytes + bytes_of(state)));
+    const bool history = runtime::PipelineAccess::fill_history(*pipeline_, states_[i].name, false);
+    before.push_back({state, std::vector<std::byte>(bytes, bytes + bytes_of(state)), history ? states_[i].name : ""});
     arrays[i].copy_to(state.data);
   }
   return before;
@@ -227,7 +229,10 @@ Manager::Backup Manager::set_states(const std::vector<nb::object>& values, const
 
 void Manager::step(const Backup& before) {
   const auto restore = [&] {
-    for (const auto& [state, bytes] : before) std::memcpy(state.data, bytes.data(), bytes.size());
+    for (const Before& one : before) {
+      std::memcpy(one.state.data, one.bytes.data(), one.bytes.size());
+      if (!one.history.empty()) runtime::PipelineAccess::fill_history(*pipeline_, one.history, true);
+    }
   };
   try {
     Interruptible interruptible(*stop_);
@@ -295,14 +300,19 @@ void Manager::set_input_value(const std::string& node, const std::string& name, 
   const Turn turn(*this);
   if (bundle != bundles_) raise(failed_precondition("another thread has swapped the bundle meanwhile; call again"));
   array.copy_to(pipeline_->feedback_input(port).value().data);
+  runtime::PipelineAccess::fill_history(*pipeline_, port, false);
 }
 
 void Manager::reset(const std::string& mode) {
-  if (mode != "exported" && mode != "zeros") {
-    raise(invalid_argument(fmt::format("mode: expected \"exported\" or \"zeros\", found {}", quote(mode))));
-  }
+  const runtime::ResetMode wanted = reset_mode("mode", mode);
   const Turn turn(*this);
-  pipeline_->reset(mode == "exported" ? runtime::ResetMode::kExported : runtime::ResetMode::kZeros);
+  check(pipeline_->reset(wanted));
+}
+
+nb::list Manager::histories() const {
+  nb::list names;
+  for (const std::string& name : pipeline_->histories()) names.append(name.c_str());
+  return names;
 }
 
 void Manager::look_at_states() {
@@ -312,6 +322,7 @@ void Manager::look_at_states() {
   }
   states_ = std::move(states);
   state_names_ = names_of(states_);
+  stop_ = runtime::PipelineAccess::stop_of(*pipeline_);
   ++bundles_;
 }
 

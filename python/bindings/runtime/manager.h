@@ -41,6 +41,7 @@ class Manager {
   void set_input_value(const std::string& node, const std::string& name, nanobind::handle value);
 
   void reset(const std::string& mode);
+  [[nodiscard]] nanobind::list histories() const;
 
   /// Random values for every external input.
   nanobind::dict mock_input(std::optional<std::uint64_t> seed) const;
@@ -90,7 +91,12 @@ class Manager {
     std::vector<nanobind::object> states;
   };
   /// Bytes of the feedback inputs that a step was given, to put them back if it fails.
-  using Backup = std::vector<std::pair<TensorView, std::vector<std::byte>>>;
+  struct Before {
+    TensorView state;
+    std::vector<std::byte> bytes;
+    std::string history;  ///< its name, if the step would have filled it with the first frame
+  };
+  using Backup = std::vector<Before>;
 
   Given sort_inputs(nanobind::handle inputs);
   void miss(const std::vector<nanobind::object>& inputs);

@@ -29,7 +29,7 @@ T choose(const char* option, const std::string& text, const std::array<std::pair
 /// What leapp.InferenceManager and leapp.Reloader say of how to load.
 runtime::LoadOptions load_options(const nanobind::kwargs& given);
 
-/// "exported", "zeros"; else a ValueError.
-runtime::ResetMode reset_mode(const std::string& mode);
+/// "exported", "zeros", "first_frame"; else a ValueError.
+runtime::ResetMode reset_mode(const char* option, const std::string& mode);
 
 }  // namespace leapp::python

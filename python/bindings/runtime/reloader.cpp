@@ -44,7 +44,7 @@ class PythonReloader {
     runtime::ReloaderOptions options;
     options.load = load_options(load);
     options.state = choose("state", state, kStates);
-    options.reset = reset_mode(reset);
+    options.reset = reset_mode("reset", reset);
     options.watch = watch;
     if (!(poll >= 0.001 && poll <= 86400)) {
       raise(invalid_argument(fmt::format("poll: expected 0.001 to 86400 seconds, found {}", poll)));

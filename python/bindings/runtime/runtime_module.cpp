@@ -18,8 +18,8 @@
 #include "common/exceptions.h"
 #include "common/released.h"
 #include "manager.h"
-#include "recorder.h"
 #include "options.h"
+#include "recorder.h"
 #include "reloader.h"
 #include "robot.h"
 #include "signing.h"
@@ -42,12 +42,14 @@ constexpr std::array<std::pair<const char*, Optimisation>, 4> kOptimisations{{{"
                                                                               {"extended", Optimisation::kExtended},
                                                                               {"all", Optimisation::kAll}}};
 
-constexpr std::array<std::pair<const char*, runtime::ResetMode>, 2> kResets{
-    {{"exported", runtime::ResetMode::kExported}, {"zeros", runtime::ResetMode::kZeros}}};
+constexpr std::array<std::pair<const char*, runtime::ResetMode>, 3> kResets{
+    {{"exported", runtime::ResetMode::kExported},
+     {"zeros", runtime::ResetMode::kZeros},
+     {"first_frame", runtime::ResetMode::kFirstFrame}}};
 
 }  // namespace
 
-runtime::ResetMode reset_mode(const std::string& mode) { return choose("reset", mode, kResets); }
+runtime::ResetMode reset_mode(const char* option, const std::string& mode) { return choose(option, mode, kResets); }
 
 runtime::LoadOptions load_options(const nb::kwargs& given) {
   runtime::LoadOptions options;
@@ -118,6 +120,7 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("inputs", &Manager::inputs)
       .def_prop_ro("outputs", &Manager::outputs)
       .def_prop_ro("feedback_inputs", &Manager::feedback_inputs)
+      .def_prop_ro("histories", &Manager::histories)
       .def_prop_ro("nodes", &Manager::nodes)
       .def_prop_ro("description", &Manager::description)
       .def_prop_ro("notes", &Manager::notes)

@@ -6,6 +6,7 @@
 
 #include "leapp/leapp.h"
 #include "runtime/c/use_in_c.h"
+#include "runtime/first_frame_testing.h"
 #include "runtime/robot_testing.h"
 
 namespace leapp::runtime {
@@ -54,6 +55,25 @@ TEST(C, StructsOfOtherVersions) {
   options.newer = 1;
   EXPECT_EQ(leapp_load(yaml.c_str(), &options.known, &pipeline), LEAPP_UNIMPLEMENTED);
   EXPECT_NE(std::strstr(leapp_error(), "leapp_load_options"), nullptr);
+}
+
+TEST(C, ResetsToTheFirstFrame) {
+  HistoryBundle bundle("c_first_frame");
+  const std::string yaml = bundle.write().string();
+  leapp_load_options options = LEAPP_INIT(leapp_load_options);
+  options.engine = LEAPP_ENGINE_NATIVE;
+  leapp_pipeline* pipeline = nullptr;
+  ASSERT_EQ(leapp_load(yaml.c_str(), &options, &pipeline), LEAPP_OK) << leapp_error();
+  leapp_port x = LEAPP_INIT(leapp_port);
+  ASSERT_EQ(leapp_port_named(pipeline, LEAPP_INPUT, "pre/x", &x), LEAPP_OK) << leapp_error();
+  static_cast<float*>(x.data)[0] = 3;
+  ASSERT_EQ(leapp_reset(pipeline, LEAPP_RESET_FIRST_FRAME), LEAPP_OK) << leapp_error();
+  ASSERT_EQ(leapp_step(pipeline), LEAPP_OK) << leapp_error();
+  void* rows = nullptr;
+  ASSERT_EQ(leapp_feedback(pipeline, "policy/h", &rows, nullptr), LEAPP_OK);
+  EXPECT_EQ(static_cast<float*>(rows)[0], 6);
+  EXPECT_EQ(static_cast<float*>(rows)[4], 6);
+  leapp_free(pipeline);
 }
 
 TEST(C, AnExceptionOfACallbackDoesNotLeave) {

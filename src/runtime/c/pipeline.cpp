@@ -149,6 +149,7 @@ using leapp::runtime::Port;
 
 static_assert(LEAPP_BOOL == static_cast<int>(leapp::DType::kBool));
 static_assert(LEAPP_BFLOAT16 == static_cast<int>(leapp::DType::kBFloat16));
+static_assert(LEAPP_RESET_FIRST_FRAME == static_cast<int>(leapp::runtime::ResetMode::kFirstFrame));
 static_assert(LEAPP_FEEDBACK == static_cast<int>(leapp::runtime::PortRole::kFeedback));
 
 extern "C" {
@@ -183,13 +184,12 @@ leapp_status leapp_step(leapp_pipeline* pipeline) {
 leapp_status leapp_reset(leapp_pipeline* pipeline, int32_t mode) {
   return guarded([&]() -> leapp::Status {
     if (pipeline == nullptr) return null("pipeline");
-    if (mode != LEAPP_RESET_EXPORTED && mode != LEAPP_RESET_ZEROS) {
-      return leapp::invalid_argument("mode: expected LEAPP_RESET_EXPORTED or LEAPP_RESET_ZEROS, found " +
-                                     std::to_string(mode));
+    if (mode < LEAPP_RESET_EXPORTED || mode > LEAPP_RESET_FIRST_FRAME) {
+      return leapp::invalid_argument(
+          "mode: expected LEAPP_RESET_EXPORTED, LEAPP_RESET_ZEROS or LEAPP_RESET_FIRST_FRAME, found " +
+          std::to_string(mode));
     }
-    pipeline->pipeline.reset(mode == LEAPP_RESET_ZEROS ? leapp::runtime::ResetMode::kZeros
-                                                       : leapp::runtime::ResetMode::kExported);
-    return {};
+    return pipeline->pipeline.reset(static_cast<leapp::runtime::ResetMode>(mode));
   });
 }
 

@@ -71,6 +71,7 @@ static int check_errors(leapp_pipeline* pipeline) {
   CHECK(leapp_set_guards(pipeline, "guards: {policy/x: {}}") == LEAPP_NOT_FOUND && says("policy/action"));
   CHECK(leapp_set_guards_from_file(pipeline, "/nowhere.yaml") == LEAPP_IO);
   CHECK(leapp_reset(pipeline, 42) == LEAPP_INVALID_ARGUMENT && says("42"));
+  CHECK(leapp_reset(pipeline, LEAPP_RESET_FIRST_FRAME) == LEAPP_FAILED_PRECONDITION && says("policy/h_in"));
   CHECK(leapp_step(NULL) == LEAPP_INVALID_ARGUMENT);
   leapp_free(NULL);
   return 0;
