@@ -141,6 +141,8 @@ Status make_ordinary(const std::vector<int>& cpus) {
 struct Recorder::Impl {
   ~Impl() { (void)close(); }
 
+  /// Gives everything its place in a slot, and makes the ring.
+  Status lay_out(Pipeline::Impl& recorded, RecordingLayout& layout, std::size_t ring_bytes);
   Status start(RecordingLayout layout, RecordingFile::Options options);
   void run(std::promise<Status>& opened);
   Status work();
@@ -173,6 +175,29 @@ struct Recorder::Impl {
   std::atomic<bool> failed{false};
   Status error;  ///< set once, before `failed`
 };
+
+Status Recorder::Impl::lay_out(Pipeline::Impl& recorded, RecordingLayout& layout, std::size_t ring_bytes) {
+  pipeline = &recorded;
+  std::size_t end = sizeof(SlotHead);
+  tap->inputs = place(layout.inputs, end);
+  tap->outputs = place(layout.outputs, end);
+  for (std::size_t i = 0; i < layout.states.size(); ++i) {
+    RecordedPort& state = layout.states[i];
+    const Place where = recorded.plan.states[i].place;
+    const std::size_t size = state.codec.bytes();
+    state.before = aligned(end);
+    state.at = aligned(state.before + size);
+    end = state.at + size;
+    tap->states.push_back(
+        {{recorded.buffers.at(where, 0), recorded.buffers.at(where, 1)}, state.before, state.at, size});
+  }
+  tap->memory_at = layout.memory_at = aligned(end);
+  tap->memory_size = layout.memory_size = recorded.guards ? recorded.guards->memory_size() : 0;
+  tap->rules = recorded.guards_set;
+  LEAPP_ASSIGN_OR_RETURN(ring, StepRing::make(tap->memory_at + tap->memory_size, ring_bytes));
+  tap->ring = ring.get();
+  return {};
+}
 
 Status Recorder::Impl::start(RecordingLayout layout, RecordingFile::Options options) {
   path = options.path;
@@ -279,25 +304,7 @@ Result<Recorder> Recorder::make(Pipeline& pipeline, const fs::path& file, Record
   LEAPP_ASSIGN_OR_RETURN(RecordingLayout layout, RecordingLayout::make(pipeline.input_ports(), pipeline.output_ports(),
                                                                        pipeline.feedback_ports()));
   auto impl = std::make_unique<Impl>();
-  StepTap& tap = *impl->tap;
-  std::size_t end = sizeof(SlotHead);
-  tap.inputs = place(layout.inputs, end);
-  tap.outputs = place(layout.outputs, end);
-  for (std::size_t i = 0; i < layout.states.size(); ++i) {
-    RecordedPort& state = layout.states[i];
-    const Place where = inside.plan.states[i].place;
-    state.before = aligned(end);
-    state.at = aligned(state.before + state.codec.bytes());
-    end = state.at + state.codec.bytes();
-    tap.states.push_back(
-        {{inside.buffers.at(where, 0), inside.buffers.at(where, 1)}, state.before, state.at, state.codec.bytes()});
-  }
-  tap.memory_at = layout.memory_at = aligned(end);
-  tap.memory_size = layout.memory_size = inside.guards ? inside.guards->memory_size() : 0;
-  tap.rules = inside.guards_set;
-  LEAPP_ASSIGN_OR_RETURN(impl->ring, StepRing::make(tap.memory_at + tap.memory_size, options.ring_bytes));
-  tap.ring = impl->ring.get();
-  impl->pipeline = &inside;
+  LEAPP_RETURN_IF_ERROR(impl->lay_out(inside, layout, options.ring_bytes));
   const std::int64_t offset = unix_offset();
   LEAPP_RETURN_IF_ERROR(impl->start(std::move(layout), {.path = file,
                                                         .recorder = std::move(options),
@@ -305,7 +312,7 @@ Result<Recorder> Recorder::make(Pipeline& pipeline, const fs::path& file, Record
                                                                      files_of(inside.yaml, inside.spec)},
                                                         .library = "leapp " LEAPP_VERSION,
                                                         .unix_offset = offset}));
-  inside.recorded.tap = &tap;
+  inside.recorded.tap = impl->tap.get();
   return Recorder(std::move(impl));
 }
 
