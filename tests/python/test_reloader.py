@@ -78,7 +78,7 @@ def test_bundles_of_every_backend_take_each_others_place(bundles: dict[str, Path
             assert action(manager) == gain
             assert manager.nodes["policy"].backend == ("onnx" if name in ("one", "two") else name)
         assert reloader.swaps == 5
-    outputs = manager({"policy/q": names.to_port([3.0, 1.0, 2.0])})
+    outputs = manager({"policy/q": names.to_port(np.array([3.0, 1.0, 2.0]))})
     assert np.asarray(outputs["policy/action"]).tolist() == [[2.0, 4.0, 6.0]]
     with pytest.raises(RuntimeError, match="closed"):
         reloader.request(bundles["one"])
