@@ -176,8 +176,11 @@ std::string Emitter::describe_operands(const native::Call& call) const {
   for (const native::Operand& operand : call.operands) {
     if (operand.access == native::Access::kScratch) continue;
     const native::Value& one = value(operand.value);
-    const std::string text = one.name.empty() ? type_text(one.dtype, one.shape)
-                                              : fmt::format("{} {}", one.name, type_text(one.dtype, one.shape));
+    // What was written into the text as a number has no place: it is called as in the model.
+    const auto place = pointers_.find(operand.value);
+    const std::string& name = place == pointers_.end() ? one.name : place->second;
+    const std::string type = type_text(one.dtype, one.shape);
+    const std::string text = name.empty() ? type : fmt::format("{} {}", name, type);
     (operand.access == native::Access::kRead ? from : to).push_back(text);
   }
   return fmt::format("{} -> {}", join(from, ", "), join(to, ", "));
@@ -187,18 +190,22 @@ void Emitter::describe(const native::Call& call) {
   if (!body_.empty()) body_ += '\n';
   line(fmt::format("// Step {}: {}", step_, comment_text(call.node)));
   if (!call.source.empty()) line(fmt::format("// {}", comment_text(call.source)));
-  if (call.blocks.empty()) line(fmt::format("// {}", comment_text(describe_operands(call), 400)));
 }
 
 void Emitter::emit_call(const native::Call& call) {
   ++step_;
   const native::Call* outer = std::exchange(current_, &call);
   describe(call);
+  const std::size_t behind_heading = body_.size();
   const KernelEntry* entry = find_kernel(call.kernel->name);
   if (entry == nullptr) {
     refuse(fmt::format("the kernel {} has no source form", quote(call.kernel->name)));
   } else {
     entry->emit(*this, call);
+  }
+  if (call.blocks.empty()) {
+    const std::string operands = comment_text(describe_operands(call), 400);
+    body_.insert(behind_heading, fmt::format("{}// {}\n", spaces(indent_), operands));
   }
   current_ = outer;
 }

@@ -22,6 +22,9 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [language for language, _ in blocks] == ["python", "sh", "cpp", "sh", "text"]
     for language, block in blocks:
         page.run(language, block)
+    # The excerpt: all of it but the name of the program, which here is none.
+    written = (tmp_path / "policy_source/policy.cpp").read_text().replace("<string>:", "program.py:")
+    assert blocks[4][1] in written
     actions = [number for printed in page.printed for number in re.findall(r"^action (\S+)$", printed, re.MULTILINE)]
     assert len(actions) == 2
     assert actions[0] == actions[1]
