@@ -45,8 +45,8 @@ ValuePtr Session::computed_value(const at::Tensor& tensor, const OpenCall& call)
 }
 
 NodeRecord& Session::begin_record(const std::string& node, const OpenCall& call, const OutputOptions& options) {
-  nodes_.push_back(std::make_unique<NodeRecord>());
-  NodeRecord& record = *nodes_.back();
+  recording_.nodes.push_back(std::make_unique<NodeRecord>());
+  NodeRecord& record = *recording_.nodes.back();
   record.name = node;
   record.inputs = call.inputs;
   record.options = options;
@@ -71,7 +71,7 @@ void Session::record_first(NodeRecord& record, const OpenCall& call, const CallO
   finder.search(record.output_values);
   for (const auto& [value, location] : recorder_->numbers_of_constants()) {
     if (!finder.depends_on_state(value)) continue;
-    log_->warning(
+    recording_.log->warning(
         fmt::format("{}a number is read from a tensor that node '{}' changes. It is baked in as it was in the first "
                     "call; keep it a tensor to have it change",
                     line_prefix(location), record.name));
@@ -108,7 +108,7 @@ Session::LaterCall Session::look_at(NodeRecord& record, const OpenCall& call, co
   return later;
 }
 
-bool Session::record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors) {
+bool Session::record_again(NodeRecord& record, const LaterCall& later, const Survivors& survivors) {
   Comparison comparison(record, record.calls, pass_);
   for (std::size_t i = 0; i < later.outputs.size(); ++i) {
     comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
@@ -147,7 +147,7 @@ bool Session::record_again(NodeRecord& record, const LaterCall& later, const Ten
 }
 
 bool Session::keeps_sample(const NodeRecord& record) const {
-  return record.calls <= static_cast<std::size_t>(std::max(0, options_.max_cached_io));
+  return record.calls <= static_cast<std::size_t>(std::max(0, recording_.options.max_cached_io));
 }
 
 void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs) {
@@ -155,7 +155,7 @@ void Session::keep_sample(NodeRecord& record, const OpenCall& call, const PortTe
   sample.call = record.calls;
   // Of many calls that differ, the first ones and the last.
   const bool beyond =
-      record.samples.size() >= static_cast<std::size_t>(std::max(0, options_.max_cached_io)) + kMaxBeyond;
+      record.samples.size() >= static_cast<std::size_t>(std::max(0, recording_.options.max_cached_io)) + kMaxBeyond;
   if (!keeps_sample(record) && beyond) record.samples.pop_back();
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {
     const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
@@ -224,7 +224,7 @@ Session::Holders Session::nameless(const NodeRecord& record) {
 void Session::name_leaks(const std::string& node, const Holders& holders) {
   std::vector<std::string> names;
   names.reserve(holders.size());
-  for (const auto& [index, holder] : holders) names.push_back(holder_name(locked(holder)));
+  for (const auto& [index, holder] : holders) names.push_back(front_end_->holder_name(locked(holder)));
   const auto guard = recorder_->lock();
   NodeRecord* record = find(node);
   for (std::size_t i = 0; i < holders.size(); ++i) {
@@ -251,7 +251,7 @@ void Session::look_at_places(const std::string& node) {
     Place& place = open->second.places[i];
     place.at_end = getters[i] ? now[i] : place.tensor;
     if (place.declared && !place.at_end.defined()) {
-      log_->warning(
+      recording_.log->warning(
           fmt::format("buffer '{}' of node '{}' is gone when the node closes: it is exported as the constant "
                       "that it was",
                       place.name, node));
@@ -265,7 +265,7 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
                                                         const OutputOptions& options) {
   LEAPP_RETURN_IF_ERROR(recorder_->take_error());
   look_at_places(node);
-  const LocationId where = current_location();
+  const LocationId where = front_end_->location();
   Holders holders;
   Holders next;
   std::size_t number = 0;
@@ -294,7 +294,7 @@ Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node,
     }
     open_.erase(node);
     closed_in_pass_.insert(node);
-    TensorTable::Survivors survivors = recorder_->close(call.activation, pass_);
+    Survivors survivors = recorder_->close(call.activation, pass_);
     const bool keeps = first || record_again(*record, later, survivors);
     if (first) record->survivors = std::move(survivors);
     if (keeps) {

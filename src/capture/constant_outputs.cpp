@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <string>
 
-#include "capture/session.h"
+#include "capture/op_info.h"
+#include "capture/record.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {

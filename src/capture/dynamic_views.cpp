@@ -10,6 +10,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 
 namespace leapp::capture {
 namespace {

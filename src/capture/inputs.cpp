@@ -101,7 +101,7 @@ Status Session::bind_inputs(const std::string& node, const PortTensors& tensors,
         if (!was_open) {
           recorder_->close(call.activation, pass_);
           open_.erase(node);
-          call_passes_[node].pop_back();
+          recording_.call_passes[node].pop_back();
         }
         return same;
       }

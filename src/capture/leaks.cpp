@@ -10,6 +10,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/recorder.h"
 #include "capture/value_key.h"
 
@@ -215,9 +216,9 @@ at::Tensor constant_value(const ValuePtr& value) {
   TORCH_CHECK(value->kind == TracedKind::kResult, "not a constant");
   const TraceOp& op = *value->op;
   const auto& schema = op.info->schema().arguments();
-  torch::jit::Stack stack;
+  std::vector<c10::IValue> stack;
   for (std::size_t i = 0; i < op.arguments.size(); ++i) stack.push_back(stack_value(op.arguments[i], schema[i]));
-  op.info->handle().callBoxed(stack);
+  op.info->run(stack);
   std::vector<at::Tensor> results;
   for (const c10::IValue& result : stack) {
     if (result.isTensor()) results.push_back(result.toTensor());

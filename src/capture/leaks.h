@@ -3,58 +3,23 @@
 //
 // What a node reads without having been told: its own state from an earlier call, other nodes' values.
 //
-// Everything a node reads and did not compute is a constant at first (DESIGN 1.4). A constant is a leak when the tensor
+// Everything a node reads and did not compute is a constant at first. A constant is a leak when the tensor
 // held a value of a node before (its provenance), or when its memory holds something else by the time the node closes,
 // or when the place it was taken from (a buffer of a module) holds another tensor by then.
 #pragma once
 
-#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "capture/record.h"
 #include "capture/storage_content.h"
-#include "capture/trace.h"
 
 namespace leapp::capture {
 
-struct NodeRecord;
 class Recorder;
-
-/// One tensor operand of an operator, counted over all of them.
-struct Use {
-  TraceOp* op = nullptr;
-  std::size_t operand = 0;
-  auto operator<=>(const Use&) const = default;
-};
-
-/// The value that a leak is.
-struct LeakSource {
-  std::string node;
-  std::string port;         ///< a published output; empty: a value that the node kept to itself
-  std::uint64_t key = 0;    ///< which one
-  std::uint64_t delay = 0;  ///< passes between it was made and it is read
-  bool operator==(const LeakSource&) const = default;
-};
-
-/// Becomes an input of the node.
-struct Leak {
-  LeakSource source;
-  std::shared_ptr<StorageContent> memory;  ///< state kept in place: where. Null otherwise
-  Geometry place;                          ///< of the port in that memory
-  bool in_place = false;                   ///< it stays in that memory; else the first call found it there
-  ValueType type;
-  std::string name;              ///< of the attribute or variable; empty: not known
-  int asked = 0;                 ///< how often nobody knew its name
-  bool declared = false;         ///< by module or register_buffer
-  ValuePtr update;               ///< its next value, where it is known to be one of the first call. Else see `source`
-  LocationId location = 0;       ///< of the first read
-  std::map<Use, Geometry> uses;  ///< in the first call; with `memory`, where in it
-  std::map<std::size_t, at::Tensor> read;  ///< by call: what it read; of those whose sample is kept
-  std::map<std::size_t, at::Tensor> next;  ///< likewise: what it left for the next
-};
 
 /// A tensor that may hold something else when the node closes.
 struct Place {

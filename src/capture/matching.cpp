@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "capture/arguments.h"
 #include "capture/checks.h"
+#include "capture/op_info.h"
 #include "capture/session.h"
 #include "capture/slice.h"
 
@@ -121,7 +122,7 @@ Status Session::check_mixed_inputs(const std::string& node, const PortTensors& o
                       name, node, type_text(value->type), type_text(now.type), at_line(where)));
     }
     if (!mixed_.insert(node + "/" + name).second) continue;
-    log_->warning(
+    recording_.log->warning(
         fmt::format("{}input '{}' of node '{}' was announced again with other values, and outputs depend also on what "
                     "it held before. In the model both are what was announced last; give them two names",
                     line_prefix(where), name, node));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "capture/op_info.h"
+
 namespace leapp::capture {
 namespace {
 

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "capture/constant_outputs.h"
+#include "capture/leaks.h"
 #include "capture/op_builder.h"
-#include "capture/session.h"
+#include "capture/op_info.h"
+#include "capture/record.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "capture/escapes.h"
+#include "capture/front_end.h"
 #include "capture/op_builder.h"
 #include "capture/tensor_table.h"
 #include "capture/trace.h"
@@ -46,12 +47,12 @@ struct PendingOp {
   ValuePtr published;  ///< some published output among the arguments
 };
 
-/// Turns operators into values (DESIGN 1.3). One lock guards everything; it is never held while user code, Python or
+/// Turns operators into values. One lock guards everything; it is never held while user code, Python or
 /// a kernel runs.
 class Recorder {
  public:
   using Warn = std::function<void(const std::string&)>;
-  explicit Recorder(Warn warn);
+  Recorder(std::shared_ptr<FrontEnd> front_end, Warn warn);
 
   /// Before the kernel runs. False: nothing to remember. Never throws.
   bool begin(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
@@ -72,7 +73,7 @@ class Recorder {
   OpBuilder& builder() { return builder_; }
   Escapes& escapes() { return escapes_; }
   ActivationId open(const std::string& node);
-  TensorTable::Survivors close(ActivationId activation, std::uint64_t pass);
+  Survivors close(ActivationId activation, std::uint64_t pass);
   [[nodiscard]] const std::string& name_of(ActivationId activation) const;
 
   /// Results of operators that read a number out of constants while nodes were open, and where.
@@ -115,6 +116,7 @@ class Recorder {
   void finish_inplace_view(PendingOp& op);
 
   std::mutex mutex_;
+  std::shared_ptr<FrontEnd> front_end_;
   Warn warn_;
   OpBuilder builder_;
   TensorTable table_;

@@ -8,7 +8,8 @@
 
 #include "capture/constant_outputs.h"
 #include "capture/hook.h"
-#include "capture/session.h"
+#include "capture/op_info.h"
+#include "capture/record.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {

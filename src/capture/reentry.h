@@ -12,25 +12,6 @@
 
 namespace leapp::capture {
 
-/// Something that was not the same in a later call of a node as in the first, and that an output depends on.
-struct Divergence {
-  enum class Kind : std::uint8_t {
-    kValue,     ///< another value is used
-    kBranch,    ///< another operator
-    kNumber,    ///< another Python number
-    kConstant,  ///< another content of a tensor
-  };
-  Use use;                  ///< a constant that differs; op null: anything else
-  std::size_t call = 0;     ///< the later call
-  std::string text;         ///< what, where, and both values
-  std::uint64_t order = 0;  ///< of the operator in the first call
-  Kind kind = Kind::kValue;
-  LocationId location = 0;  ///< in the first call
-  LocationId other = 0;     ///< kBranch: in the later one
-  std::string name;         ///< kNumber: the argument; kConstant: what the program calls the tensor, if known
-  ValuePtr now;             ///< kConstant: what the later call read
-};
-
 /// Compares a later call with the first, operator by operator from the outputs down. What the later call reads from an
 /// earlier one or from another node becomes a leak of the record.
 class Comparison {

@@ -14,6 +14,7 @@
 #include "capture/checks.h"
 #include "capture/constant_outputs.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/promote.h"
 #include "capture/slice.h"
 
@@ -61,9 +62,10 @@ Path path_to(const ValuePtr& value) {
 
 }  // namespace
 
-Session::Session(std::string name, std::string folder, StartOptions options, std::unique_ptr<Logger> log)
-    : name_(std::move(name)), folder_(std::move(folder)), options_(std::move(options)), log_(std::move(log)) {
-  recorder_ = std::make_shared<Recorder>([log = log_](const std::string& text) { log->warning(text); });
+Session::Session(Recording recording, std::shared_ptr<FrontEnd> front_end)
+    : recording_(std::move(recording)), front_end_(std::move(front_end)) {
+  recorder_ =
+      std::make_shared<Recorder>(front_end_, [log = recording_.log](const std::string& text) { log->warning(text); });
   install_hook(recorder_);
 }
 
@@ -72,8 +74,9 @@ Session::~Session() {
 }
 
 NodeRecord* Session::find(const std::string& node) const {
-  const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == node; });
-  return found == nodes_.end() ? nullptr : found->get();
+  const auto found = std::find_if(recording_.nodes.begin(), recording_.nodes.end(),
+                                  [&](const auto& item) { return item->name == node; });
+  return found == recording_.nodes.end() ? nullptr : found->get();
 }
 
 Status Session::check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const {
@@ -97,7 +100,7 @@ Session::OpenCall& Session::open(const std::string& node) {
       closed_in_pass_.clear();
     }
     position->second.activation = recorder_->open(node);
-    call_passes_[node].push_back(pass_);
+    recording_.call_passes[node].push_back(pass_);
   }
   return position->second;
 }
@@ -108,14 +111,14 @@ void Session::report_glue(const std::string& node, const std::string& port, cons
       "{}{} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "
       "node",
       line_prefix(where), op, published.node, published.port, node, port);
-  if (published.pass != pass_) return log_->info(text);
-  log_->warning(text);
+  if (published.pass != pass_) return recording_.log->info(text);
+  recording_.log->warning(text);
   const std::string source = published.node + "/" + published.port;
-  const bool known = std::any_of(notes_.begin(), notes_.end(), [&](const Note& note) {
+  const bool known = std::any_of(recording_.notes.begin(), recording_.notes.end(), [&](const Note& note) {
     return note.node == node && note.port == port && note.source == source && note.location == where;
   });
   if (known) return;
-  notes_.push_back(
+  recording_.notes.push_back(
       {.kind = Note::Kind::kGlue, .node = node, .port = port, .source = source, .op = op, .location = where});
 }
 
@@ -134,7 +137,7 @@ std::optional<Source> Session::source_of(const std::string& node, const std::str
   // Memory that NumPy or another library wrote to since is not that output any more.
   if (content_hash(tensor) != published.content_hash) return std::nullopt;
   if (pass_ - published.pass > 1) {
-    log_->warning(fmt::format(
+    recording_.log->warning(fmt::format(
         "input '{}' of node '{}' holds {}/{} of {} passes ago. An exported edge is at most one pass late: it "
         "gets none; keep older values as state of the node",
         port, node, published.node, published.port, pass_ - published.pass));
@@ -190,7 +193,7 @@ void Session::name_tensor(const at::Tensor& tensor, const std::string& name, boo
 }
 
 void Session::note_default(const std::string& node, const at::Tensor& tensor) {
-  const LocationId where = current_location();
+  const LocationId where = front_end_->location();
   const auto guard = recorder_->lock();
   const auto open = open_.find(node);
   if (open == open_.end()) return;
@@ -203,7 +206,7 @@ at::Tensor Session::view_at(const IndexedView& wanted) {
   const at::Tensor& base = wanted.base;
   if (base.dim() == 0 || wanted.dim < -base.dim() || wanted.dim >= base.dim()) return {};
   const std::int64_t dim = wanted.dim < 0 ? wanted.dim + base.dim() : wanted.dim;
-  const LocationId where = current_location();
+  const LocationId where = front_end_->location();
   std::optional<std::int64_t> length = wanted.length;
   if (wanted.stop.defined()) {
     const auto guard = recorder_->lock();
@@ -265,42 +268,44 @@ void Session::drop_open_calls() {
   for (const std::string& node : open) {
     abandon(node);
     if (const NodeRecord* known = find(node)) {
-      log_->info(fmt::format("stop: call {} of node '{}' is not finished and is dropped", known->calls, node));
+      recording_.log->info(
+          fmt::format("stop: call {} of node '{}' is not finished and is dropped", known->calls, node));
     } else {
-      log_->warning(fmt::format(
+      recording_.log->warning(fmt::format(
           "stop: node '{}' was opened and never closed with output_tensors: it is not part of the graph", node));
     }
   }
 }
 
-void Session::end_recording(std::vector<Leaving>& left) {
+void Session::end_recording(std::vector<KeptTensor>& left) {
   drop_open_calls();
   const auto guard = recorder_->lock();
-  if (options_.leaks != Leaks::kConstant) left = recorder_->table().leavings();
+  if (recording_.options.leaks != Leaks::kConstant) left = recorder_->table().kept_tensors();
 }
 
-void Session::report(const std::vector<Leaving>& left) {
-  promote_leaks(nodes_, options_.leaks, *log_);
-  settle_constant_outputs(nodes_, options_, *log_);
-  report_leavings(nodes_, left, *log_);
-  if (options_.leaks != Leaks::kConstant) report_changed_values(nodes_, changed_values_, *log_);
+void Session::report(const std::vector<KeptTensor>& left) {
+  promote_leaks(recording_.nodes, recording_.options.leaks, *recording_.log);
+  settle_constant_outputs(recording_.nodes, recording_.options, *recording_.log);
+  report_unread_state(recording_.nodes, left, *front_end_, *recording_.log);
+  if (recording_.options.leaks != Leaks::kConstant)
+    report_changed_values(recording_.nodes, changed_values_, *recording_.log);
   name_divergences();
-  for (const auto& node : nodes_) {
+  for (const auto& node : recording_.nodes) {
     for (const PortRecord& input : node->inputs) {
       if (!input.state || (input.source && input.source->node == node->name)) continue;
-      log_->warning(fmt::format("state '{}' of node '{}' was never updated with update_state: it is a plain input",
-                                input.name, node->name));
+      recording_.log->warning(fmt::format(
+          "state '{}' of node '{}' was never updated with update_state: it is a plain input", input.name, node->name));
     }
     const Slice slice = slice_of(node->output_values);
-    report_constants(node->name, slice, *log_);
+    report_constants(node->name, slice, *recording_.log);
     seal_constants(slice);
-    for (const Divergence& divergence : node->divergences) log_->warning(divergence.text);
+    for (const Divergence& divergence : node->divergences) recording_.log->warning(divergence.text);
   }
 }
 
 Status Session::stop() {
   const auto recorder = recorder_;
-  std::vector<Leaving> left;
+  std::vector<KeptTensor> left;
   Status failed;
   const auto attempt = [&](const auto& step) {
     try {
@@ -313,7 +318,7 @@ Status Session::stop() {
   remove_hook();
   {
     const auto guard = recorder->lock();
-    for (Note& note : recorder->escapes().take_notes()) notes_.push_back(std::move(note));
+    for (Note& note : recorder->escapes().take_notes()) recording_.notes.push_back(std::move(note));
   }
   recorder_.reset();
   heap_.reset();
@@ -322,19 +327,13 @@ Status Session::stop() {
   return pending.ok() ? failed : pending;
 }
 
-std::vector<std::string> Session::begun() const {
-  std::vector<std::string> names;
-  for (const auto& [node, passes] : call_passes_) names.push_back(node);
-  return names;
-}
-
 // While the program's variables are still there to be looked at.
 void Session::name_divergences() {
-  for (const auto& node : nodes_) {
+  for (const auto& node : recording_.nodes) {
     for (Divergence& divergence : node->divergences) {
       if (!divergence.name.empty() || !divergence.now || divergence.now->kind != TracedKind::kConstant) continue;
       const ConstantCell& cell = *divergence.now->cell;
-      divergence.name = cell.name.empty() && cell.by_reference ? holder_name(cell.tensor) : cell.name;
+      divergence.name = cell.name.empty() && cell.by_reference ? front_end_->holder_name(cell.tensor) : cell.name;
     }
   }
 }

@@ -11,30 +11,16 @@
 #include <vector>
 
 #include "base/log.h"
+#include "capture/front_end.h"
 #include "capture/heap.h"
 #include "capture/leaks.h"
-#include "capture/leavings.h"
-#include "capture/notes.h"
+#include "capture/record.h"
 #include "capture/recorder.h"
 #include "capture/reentry.h"
+#include "capture/unread_state.h"
 #include "leapp/capture.h"
 
 namespace leapp::capture {
-
-/// The output an input takes its value from.
-struct Source {
-  std::string node;
-  std::string port;
-  bool feedback = false;  ///< produced in an earlier pass
-};
-
-/// One port of one call.
-struct PortTensor {
-  std::string name;
-  at::Tensor tensor;
-  Semantics semantics = {};
-};
-using PortTensors = std::vector<PortTensor>;
 
 /// What a call gives. `constant`: of each, whether it is a static output.
 struct CallOutputs {
@@ -42,44 +28,11 @@ struct CallOutputs {
   std::vector<bool> constant;
 };
 
-struct PortRecord {
-  std::string name;
-  ValueType type;
-  std::optional<Source> source;  ///< inputs only
-  Semantics semantics = {};
-  bool state = false;  ///< an input declared by state_tensors; an output that is its next value, or that of found state
-};
-
-/// One call's inputs and outputs, copied. An output that is not known is undefined.
-struct Sample {
-  std::size_t call = 0;  ///< of the node
-  std::vector<at::Tensor> inputs;
-  std::vector<at::Tensor> outputs;
-};
-
-/// One annotated stage, over all its calls.
-struct NodeRecord {
-  std::string name;
-  std::vector<PortRecord> inputs;
-  std::vector<PortRecord> outputs;
-  std::vector<ValuePtr> output_values;  ///< what the first call computed
-  std::vector<Sample> samples;
-  OutputOptions options;
-  std::size_t calls = 0;         ///< completed
-  bool left_torch = false;       ///< without a model: an output depends on no input, as far as was seen
-  std::uint64_t first_pass = 0;  ///< of the session, in which the first call was
-
-  TensorTable::Survivors survivors;     ///< of the first call
-  std::vector<Leak> leaks;              ///< until stop() makes ports of them
-  std::vector<Divergence> divergences;  ///< what was not the same in every call
-  std::vector<std::string> refusals;    ///< what makes compile_graph fail: leaks that the user wants to be errors, ...
-  LocationId closed_at = 0;             ///< where the first call announced its outputs
-};
-
 /// From start() to stop(): nodes, ports, passes and where inputs come from.
 class Session {
  public:
-  Session(std::string name, std::string folder, StartOptions options, std::unique_ptr<Logger> log);
+  /// `recording` has a name, a folder, options and a log.
+  Session(Recording recording, std::shared_ptr<FrontEnd> front_end);
   ~Session();
 
   Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const PortTensors& tensors);
@@ -125,20 +78,8 @@ class Session {
   Status stop();
   [[nodiscard]] bool stopped() const { return recorder_ == nullptr; }
 
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const std::string& folder() const { return folder_; }
-  [[nodiscard]] const StartOptions& options() const { return options_; }
-  [[nodiscard]] Logger& log() { return *log_; }
-  /// Nodes with at least one completed call, in the order of their first completion.
-  [[nodiscard]] const std::vector<std::unique_ptr<NodeRecord>>& nodes() const { return nodes_; }
-  /// Nodes of which a call began, finished or not.
-  [[nodiscard]] std::vector<std::string> begun() const;
-  /// After stop(): what was warned about while nodes ran.
-  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
-  /// The passes in which the calls of a node began, in their order.
-  [[nodiscard]] const std::vector<std::uint64_t>& passes_of(const std::string& node) const {
-    return call_passes_.at(node);
-  }
+  [[nodiscard]] Recording& recording() { return recording_; }
+  [[nodiscard]] FrontEnd& front_end() { return *front_end_; }
 
  private:
   struct OpenCall {
@@ -186,8 +127,8 @@ class Session {
   void look_at_places(const std::string& node);
   void name_divergences();
   void drop_open_calls();
-  void end_recording(std::vector<Leaving>& left);
-  void report(const std::vector<Leaving>& left);
+  void end_recording(std::vector<KeptTensor>& left);
+  void report(const std::vector<KeptTensor>& left);
 
   // closing.cpp
   static void sort_updates(OpenCall& call);
@@ -202,7 +143,7 @@ class Session {
   };
   LaterCall look_at(NodeRecord& record, const OpenCall& call, const CallOutputs& outputs);
   /// Gives whether the call's inputs and outputs are worth keeping.
-  bool record_again(NodeRecord& record, const LaterCall& later, const TensorTable::Survivors& survivors);
+  bool record_again(NodeRecord& record, const LaterCall& later, const Survivors& survivors);
   [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
   void keep_sample(NodeRecord& record, const OpenCall& call, const PortTensors& outputs);
   /// By position of the leak.
@@ -214,20 +155,15 @@ class Session {
   Holders nameless(const NodeRecord& record);
   void name_leaks(const std::string& node, const Holders& holders);
 
-  std::string name_;
-  std::string folder_;
-  StartOptions options_;
-  std::shared_ptr<Logger> log_;  // an operator that is under way on another thread may warn after the session
+  Recording recording_;
+  std::shared_ptr<FrontEnd> front_end_;
   std::optional<HeapWithoutHoles> heap_{std::in_place};
   std::shared_ptr<Recorder> recorder_;
-  std::vector<std::unique_ptr<NodeRecord>> nodes_;
   std::map<std::string, OpenCall> open_;
   std::vector<annotate::Buffer> watched_;
   std::set<std::string> closed_in_pass_;
   std::uint64_t pass_ = 0;
   std::set<std::string> mixed_;  // "node/input" that was warned about: outputs depend on two values of it
-  std::map<std::string, std::vector<std::uint64_t>> call_passes_;
-  std::vector<Note> notes_;
   std::vector<ChangedValues> changed_values_;
 };
 

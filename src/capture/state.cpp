@@ -231,7 +231,7 @@ bool Session::abandon(const std::string& node) {
   if (found == open_.end()) return false;
   recorder_->close(found->second.activation, pass_);
   open_.erase(found);
-  call_passes_[node].pop_back();
+  recording_.call_passes[node].pop_back();
   released = recorder_->table().take_released();
   return true;
 }

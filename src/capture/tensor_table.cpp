@@ -10,7 +10,7 @@
 
 #include "capture/hook.h"
 #include "capture/leaks.h"
-#include "capture/leavings.h"
+#include "capture/unread_state.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
@@ -310,8 +310,7 @@ void TensorTable::begin() {
   for (auto& [storage, range] : ranges_) range.content->forget_before();
 }
 
-TensorTable::Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass,
-                                          bool last) {
+Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
   dynamic_.clear();
   Survivors survivors;
   ValueKeys keys;
@@ -370,8 +369,8 @@ std::optional<WeakTensor> TensorTable::holder_of(const StorageContent& memory, c
   return {};
 }
 
-std::vector<Leaving> TensorTable::leavings() const {
-  std::vector<Leaving> found;
+std::vector<KeptTensor> TensorTable::kept_tensors() const {
+  std::vector<KeptTensor> found;
   for (const auto& [impl, entry] : entries_) {
     const bool published = entry.value->kind == TracedKind::kPublished;
     if (!published && entry.value->kind != TracedKind::kFormer) continue;

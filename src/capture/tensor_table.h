@@ -17,7 +17,7 @@
 namespace leapp::capture {
 
 struct LeakSource;
-struct Leaving;
+struct KeptTensor;
 
 /// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
 /// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
@@ -82,9 +82,6 @@ class TensorTable {
   /// A node opens while no other is open: what is written from now on may be state.
   void begin();
 
-  /// What tensors hold that outlives the call of a node which made it, by key.
-  using Survivors = std::unordered_map<std::uint64_t, ValuePtr>;
-
   /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) so do results that
   /// depend on no node, and constants go.
   Survivors close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
@@ -99,7 +96,7 @@ class TensorTable {
   std::optional<WeakTensor> holder_of(const StorageContent& memory, const Geometry& place) const;
 
   /// The tensors that are still there and hold what nodes made, but for memory that was there before its node.
-  [[nodiscard]] std::vector<Leaving> leavings() const;
+  [[nodiscard]] std::vector<KeptTensor> kept_tensors() const;
 
   /// A constant without a name, and the tensor it was read from.
   struct Unnamed {

@@ -14,6 +14,7 @@
 #include "capture/arguments.h"
 #include "capture/constant_outputs.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/slice.h"
 #include "torch_types/tensors.h"
 
@@ -37,6 +38,22 @@ graph::Attribute scalar(const c10::IValue& value) {
   if (value.isInt()) return value.toInt();
   if (value.isDouble()) return value.toDouble();
   return graph::Complex(value.toComplexDouble().real(), value.toComplexDouble().imag());
+}
+
+/// An argument that names a dtype which no graph has.
+class UnknownDtype : public std::exception {
+ public:
+  explicit UnknownDtype(at::ScalarType dtype) : text_(dtype_text(dtype)) {}
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+DType dtype_of(const c10::IValue& value) {
+  const auto scalar_type = static_cast<at::ScalarType>(value.toInt());
+  const auto known = to_dtype(scalar_type);
+  return known ? *known : throw UnknownDtype(scalar_type);
 }
 
 graph::Attribute list(const c10::IValue& value, const c10::Type& element) {
@@ -63,9 +80,7 @@ graph::Attribute list(const c10::IValue& value, const c10::Type& element) {
             scalar(item));
       });
     case c10::TypeKind::ScalarTypeType:
-      return collect.operator()<DType>([](const auto& item) {
-        return to_dtype(static_cast<at::ScalarType>(item.toInt())).value_or(DType::kFloat32);
-      });
+      return collect.operator()<DType>([](const auto& item) { return dtype_of(item); });
     default:
       return collect.operator()<std::int64_t>([](const auto& item) { return item.toInt(); });
   }
@@ -83,7 +98,7 @@ graph::Attribute attribute(const c10::IValue& value, c10::TypePtr type) {
   if (value.isInt()) {
     switch (type->kind()) {
       case c10::TypeKind::ScalarTypeType:
-        return to_dtype(static_cast<at::ScalarType>(value.toInt())).value_or(DType::kFloat32);
+        return dtype_of(value);
       case c10::TypeKind::LayoutType: {
         std::string name = text_of(static_cast<at::Layout>(value.toInt()));
         std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -173,7 +188,13 @@ class Builder {
     spec.random = op.random;
     const auto& schema = op.info->schema().arguments();
     for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-      spec.arguments.push_back({schema[i].name(), convert(op.arguments[i], schema[i])});
+      try {
+        spec.arguments.push_back({schema[i].name(), convert(op.arguments[i], schema[i])});
+      } catch (const UnknownDtype& dtype) {
+        return unimplemented(fmt::format("node '{}': {}{}: '{}' is the dtype {}, which cannot be exported", node_.name,
+                                         op.info->qualified_name(), at_line(op.location), schema[i].name(),
+                                         dtype.what()));
+      }
     }
     for (const ValueType& type : op.results) spec.results.push_back(to_type(type));
     note_dynamic(op);

@@ -64,10 +64,6 @@ ValuePtr make_value(TracedKind kind, ValueType type, Origin origin) {
   return value;
 }
 
-std::string type_text(const ValueType& type) {
-  return fmt::format("{}[{}]", dtype_text(type.dtype), fmt::join(type.sizes, ", "));
-}
-
 at::Tensor locked(const WeakTensor& tensor) {
   auto strong = tensor.lock();
   return strong ? at::Tensor(std::move(strong)) : at::Tensor();

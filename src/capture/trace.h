@@ -15,11 +15,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "capture/geometry.h"
-#include "capture/op_info.h"
 #include "capture/source_location.h"
+#include "capture/value_type.h"
 
 namespace leapp::capture {
 
@@ -31,6 +32,7 @@ at::Tensor locked(const WeakTensor& tensor);  ///< undefined: it is gone
 /// One opening of a node. 0: none. A value is live while the activation that owns it is open.
 using ActivationId = std::uint32_t;
 
+class OpInfo;
 class StorageContent;
 struct TracedValue;
 using ValuePtr = std::shared_ptr<TracedValue>;
@@ -64,11 +66,6 @@ struct TraceArgument {
   static TraceArgument of(ValuePtr value);
   static TraceArgument of(std::vector<ValuePtr> values);
   static TraceArgument of(c10::IValue value);
-};
-
-struct ValueType {
-  at::ScalarType dtype = at::kFloat;
-  c10::DimVector sizes;
 };
 
 /// An operator in functional form. Immutable once its results exist, but for operands that turn out to be state.
@@ -121,6 +118,9 @@ struct TracedValue {
   std::unique_ptr<Origin> origin;      ///< kInput, kPublished, kGlue, kFormer, kDrawn
 };
 
+/// What tensors hold that outlives the call of a node which made it, by key (value_key.h).
+using Survivors = std::unordered_map<std::uint64_t, ValuePtr>;
+
 /// Whether an operator of a node can read it as it is.
 inline bool is_operand(const TracedValue& value) {
   return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
@@ -146,7 +146,6 @@ void for_each_operand(Op& op, Visit visit) {
 
 /// "float32[1, 48]"
 std::string describe(const at::Tensor& tensor);
-std::string type_text(const ValueType& type);
 
 /// Contiguous, and nobody else's.
 at::Tensor dense_copy(const at::Tensor& tensor);

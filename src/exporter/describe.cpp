@@ -46,9 +46,9 @@ std::string operating_system() {
   return fields.contains("NAME") ? fields["NAME"] + " " + fields["VERSION_ID"] : "Linux";
 }
 
-bundle::SystemInformation system_information(const capture::Session& session) {
-  const std::string& python = session.options().python_version;
-  const std::string& torch = session.options().torch_version;
+bundle::SystemInformation system_information(const capture::Recording& recording) {
+  const std::string& python = recording.options.python_version;
+  const std::string& torch = recording.options.torch_version;
   return {{"cuda version", std::nullopt},
           {std::string(kConfigVersion), "1.1"},
           {"leapp version", LEAPP_VERSION},
@@ -196,7 +196,7 @@ void mark_states(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spe
 
 }  // namespace
 
-bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
+bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Recording& recording) {
   bundle::BundleSpec spec;
   Readers readers;
   for (const std::size_t at : run_order(nodes)) {
@@ -220,9 +220,9 @@ bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const captur
   list_outputs(nodes, readers, spec);
   mark_states(nodes, spec);
   if (!spec.pipeline.feedback_flow.empty()) {
-    spec.pipeline.initial_values = session.name() + "_initial_values.safetensors";
+    spec.pipeline.initial_values = recording.name + "_initial_values.safetensors";
   }
-  spec.system_information = system_information(session);
+  spec.system_information = system_information(recording);
   return spec;
 }
 

@@ -31,15 +31,15 @@ std::string without_advice(const std::string& text) {
 
 class NodeSuspects {
  public:
-  NodeSuspects(const PreparedNode& node, const capture::Session& session, std::vector<Suspect>& found)
-      : node_(node), record_(*node.record), session_(session), found_(found) {
+  NodeSuspects(const PreparedNode& node, const capture::Recording& recording, std::vector<Suspect>& found)
+      : node_(node), record_(*node.record), recording_(recording), found_(found) {
     for (const capture::PortRecord& input : record_.inputs) inputs_.push_back(input.name);
   }
 
   void find() {
     for (const Divergence& divergence : record_.divergences) add(divergence);
     for (const Leak& leak : record_.leaks) add(leak);
-    for (const Note& note : session_.notes()) {
+    for (const Note& note : recording_.notes) {
       if (note.node == record_.name) add(note);
     }
     add_random_operators();
@@ -216,7 +216,7 @@ class NodeSuspects {
 
   const PreparedNode& node_;
   const NodeRecord& record_;
-  const capture::Session& session_;
+  const capture::Recording& recording_;
   std::vector<Suspect>& found_;
   std::vector<std::string> inputs_;
   std::map<const Divergence*, std::size_t> first_of_;  // where in found_
@@ -224,10 +224,10 @@ class NodeSuspects {
 
 }  // namespace
 
-std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
+std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes, const capture::Recording& recording) {
   const capture::Suppress quiet;
   std::vector<Suspect> found;
-  for (const PreparedNode& node : nodes) NodeSuspects(node, session, found).find();
+  for (const PreparedNode& node : nodes) NodeSuspects(node, recording, found).find();
   return found;
 }
 

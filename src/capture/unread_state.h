@@ -20,10 +20,11 @@
 
 namespace leapp::capture {
 
+class FrontEnd;
 struct NodeRecord;
 
 /// A tensor that a node made and that someone still has when the session ends.
-struct Leaving {
+struct KeptTensor {
   WeakTensor tensor;
   std::string node;
   std::string port;        ///< of a published output; empty: not published
@@ -44,9 +45,9 @@ struct ChangedValues {
 void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
                            const std::vector<ChangedValues>& changes, Logger& log);
 
-/// Warns, once a node, about leavings that may be state which no call has read yet.
+/// Warns, once a node, about tensors that may be state which no call has read yet.
 /// REQUIRES: leaks have been promoted; no lock of ours is held.
-void report_leavings(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const std::vector<Leaving>& leavings,
-                     Logger& log);
+void report_unread_state(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
+                         const std::vector<KeptTensor>& kept_tensors, FrontEnd& front_end, Logger& log);
 
 }  // namespace leapp::capture

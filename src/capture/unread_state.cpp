@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/leavings.h"
+#include "capture/unread_state.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "capture/arguments.h"
-#include "capture/session.h"
+#include "capture/front_end.h"
+#include "capture/record.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {
@@ -98,22 +99,22 @@ class Reporter {
       : node_(node), suspects_(node, references), log_(log) {}
 
   /// Whether it is worth asking who holds it.
-  bool concerns(const Leaving& leaving, const at::Tensor& tensor) const {
-    if (leaving.node != node_.name || leaving.pass != node_.first_pass || is_port(leaving)) return false;
-    const bool known_kind = leaving.port.empty() && node_.calls == 1;
+  bool concerns(const KeptTensor& kept, const at::Tensor& tensor) const {
+    if (kept.node != node_.name || kept.pass != node_.first_pass || is_port(kept)) return false;
+    const bool known_kind = kept.port.empty() && node_.calls == 1;
     return known_kind || suspects_.find(type_of(tensor), false) != nullptr;
   }
 
-  void add(const Leaving& leaving, const at::Tensor& tensor, const Holder& holder) {
+  void add(const KeptTensor& kept, const at::Tensor& tensor, const Holder& holder) {
     if (holder.kind == Holder::Kind::kNobody) return;
     const bool attribute = holder.kind == Holder::Kind::kAttribute;
     // An output stands in variables and lists of the program for many reasons.
-    const bool published = !leaving.port.empty();
+    const bool published = !kept.port.empty();
     const Suspect* suspect = suspects_.find(type_of(tensor), published && !attribute);
     const bool single = node_.calls == 1 && !published && attribute;
     if (!suspect && !single) return;
     if (suspect && !read_at_) read_at_ = suspect->location;
-    if (!made_at_) made_at_ = made_at(leaving);
+    if (!made_at_) made_at_ = made_at(kept);
     names_.insert(holder.name.empty() ? "a variable" : "'" + holder.name + "'");
   }
 
@@ -137,25 +138,25 @@ class Reporter {
 
  private:
   // State that is known already, or memory of which every byte has been followed.
-  bool is_port(const Leaving& leaving) const {
-    if (!leaving.port.empty()) return false;
-    const auto value = node_.survivors.find(leaving.key);
+  bool is_port(const KeptTensor& kept) const {
+    if (!kept.port.empty()) return false;
+    const auto value = node_.survivors.find(kept.key);
     if (value == node_.survivors.end()) return true;
     // A port hands it to the next call. Who still has it after that wants it for longer.
     const bool port =
         std::find(node_.output_values.begin(), node_.output_values.end(), value->second) != node_.output_values.end();
     return (port && node_.calls == 1) || std::any_of(node_.leaks.begin(), node_.leaks.end(), [&](const Leak& leak) {
-             return leaving.memory && leak.memory.get() == leaving.memory;
+             return kept.memory && leak.memory.get() == kept.memory;
            });
   }
 
-  LocationId made_at(const Leaving& leaving) const {
+  LocationId made_at(const KeptTensor& kept) const {
     ValuePtr value;
-    if (leaving.port.empty()) {
-      value = node_.survivors.at(leaving.key);
+    if (kept.port.empty()) {
+      value = node_.survivors.at(kept.key);
     } else {
       const auto port = std::find_if(node_.outputs.begin(), node_.outputs.end(),
-                                     [&](const PortRecord& output) { return output.name == leaving.port; });
+                                     [&](const PortRecord& output) { return output.name == kept.port; });
       if (port != node_.outputs.end()) {
         value = node_.output_values[static_cast<std::size_t>(port - node_.outputs.begin())];
       }
@@ -196,23 +197,23 @@ void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes
   }
 }
 
-void report_leavings(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const std::vector<Leaving>& leavings,
-                     Logger& log) {
-  if (leavings.empty()) return;
+void report_unread_state(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
+                         const std::vector<KeptTensor>& kept_tensors, FrontEnd& front_end, Logger& log) {
+  if (kept_tensors.empty()) return;
   const References references = count_references(nodes);
   std::vector<Reporter> reporters;
   for (const auto& node : nodes) reporters.emplace_back(*node, references, log);
-  std::vector<std::pair<Reporter*, const Leaving*>> asked;
+  std::vector<std::pair<Reporter*, const KeptTensor*>> asked;
   std::vector<at::Tensor> tensors;
-  for (const Leaving& leaving : leavings) {
-    const at::Tensor tensor = locked(leaving.tensor);
+  for (const KeptTensor& kept : kept_tensors) {
+    const at::Tensor tensor = locked(kept.tensor);
     for (Reporter& reporter : reporters) {
-      if (!tensor.defined() || !reporter.concerns(leaving, tensor)) continue;
-      asked.emplace_back(&reporter, &leaving);
+      if (!tensor.defined() || !reporter.concerns(kept, tensor)) continue;
+      asked.emplace_back(&reporter, &kept);
       tensors.push_back(tensor);
     }
   }
-  const std::vector<Holder> holders = find_holders(tensors);
+  const std::vector<Holder> holders = front_end.holders(tensors);
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i].first->add(*asked[i].second, tensors[i], holders[i]);
   for (const Reporter& reporter : reporters) reporter.report();
 }
