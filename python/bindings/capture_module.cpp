@@ -39,7 +39,7 @@ namespace {
 bool note_escape(const at::Tensor& tensor, const std::string& how) {
   const auto session = leapp::capture::current_session();
   if (!session || session->stopped()) return false;
-  unlocked([&] { session->note_escape(tensor, how); });
+  unlocked([&] { session->tensors().escaped(tensor, how); });
   return true;
 }
 
@@ -48,30 +48,30 @@ void note_default(const std::string& node, const at::Tensor& tensor) {
   if (session && !session->stopped()) unlocked([&] { session->note_default(node, tensor); });
 }
 
-/// See Session::view_at. None: do what torch does.
+/// See TensorNotices::view_at. None: do what torch does.
 std::optional<at::Tensor> view_at(const at::Tensor& base, std::int64_t dim, const at::Tensor& start,
                                   const std::optional<at::Tensor>& stop, std::optional<std::int64_t> length) {
   const auto session = leapp::capture::current_session();
   if (!session || session->stopped()) return std::nullopt;
   const at::Tensor view = unlocked([&] {
-    return session->view_at({base, dim, start, stop.value_or(at::Tensor()), length});
+    return session->tensors().view_at({base, dim, start, stop.value_or(at::Tensor()), length});
   });
   return view.defined() ? std::optional(view) : std::nullopt;
 }
 
 void release(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->release(tensor); });
+  if (session && !session->stopped()) unlocked([&] { session->tensors().release(tensor); });
 }
 
 void rewritten(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->rewritten(tensor); });
+  if (session && !session->stopped()) unlocked([&] { session->tensors().rewritten(tensor); });
 }
 
 void copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->copied(source, copy); });
+  if (session && !session->stopped()) unlocked([&] { session->tensors().copied(source, copy); });
 }
 
 /// Of each change the node, the user's line and what changed.

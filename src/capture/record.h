@@ -46,11 +46,11 @@ struct PortRecord {
   bool state = false;  ///< an input declared by state_tensors; an output that is its next value, or that of found state
 };
 
-/// One call's inputs and outputs, copied. An output that is not known is undefined.
+/// One call's inputs and outputs, copied. An output that is not known is null.
 struct Sample {
   std::size_t call = 0;  ///< of the node
-  std::vector<at::Tensor> inputs;
-  std::vector<at::Tensor> outputs;
+  std::vector<ContentPtr> inputs;
+  std::vector<ContentPtr> outputs;
 };
 
 /// One tensor operand of an operator, counted over all of them.
@@ -72,9 +72,9 @@ struct LeakSource {
 /// What a node reads without having been told. Becomes an input of the node.
 struct Leak {
   LeakSource source;
-  std::shared_ptr<StorageContent> memory;  ///< state kept in place: where. Null otherwise
-  Geometry place;                          ///< of the port in that memory
-  bool in_place = false;                   ///< it stays in that memory; else the first call found it there
+  std::shared_ptr<Memory> memory;  ///< state kept in place: where. Null otherwise
+  Geometry place;                  ///< of the port in that memory
+  bool in_place = false;           ///< it stays in that memory; else the first call found it there
   ValueType type;
   std::string name;              ///< of the attribute or variable; empty: not known
   int asked = 0;                 ///< how often nobody knew its name
@@ -82,8 +82,8 @@ struct Leak {
   ValuePtr update;               ///< its next value, where it is known to be one of the first call. Else see `source`
   LocationId location = 0;       ///< of the first read
   std::map<Use, Geometry> uses;  ///< in the first call; with `memory`, where in it
-  std::map<std::size_t, at::Tensor> read;  ///< by call: what it read; of those whose sample is kept
-  std::map<std::size_t, at::Tensor> next;  ///< likewise: what it left for the next
+  std::map<std::size_t, ContentPtr> read;  ///< by call: what it read; of those whose sample is kept
+  std::map<std::size_t, ContentPtr> next;  ///< likewise: what it left for the next
 };
 
 /// Something that was not the same in a later call of a node as in the first, and that an output depends on.

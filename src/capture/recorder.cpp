@@ -105,7 +105,6 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
       in_node && !info.returns_tensor() && !info.schema().returns().empty() && front_end_->is_only_checked();
   const bool writes = in_node && !info.writes().empty() && !info.inplace_view();
   if (writes && info.twin().op) op.twin_dtypes = result_dtypes(info.twin(), inputs);
-  std::vector<at::Tensor> released;
   std::vector<TensorTable::Unnamed> unnamed;
   {
     const auto guard = lock();
@@ -113,7 +112,6 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
     op.in_node = !open_.empty();
     op.in_node ? gather(op, inputs) : gather_idle(op, inputs);
     gather_written(op, inputs);
-    released = table_.take_released();
     unnamed = table_.take_unnamed();
   }
   // Likewise. What it learns comes back through set_name.
@@ -173,8 +171,8 @@ void Recorder::gather_idle(PendingOp& op, c10::ArrayRef<const c10::IValue> input
 }
 
 ActivationId Recorder::preferred(c10::ArrayRef<const c10::IValue> inputs) {
-  if (open_.size() == 1) return open_.begin()->first;
-  ActivationId found = 0;
+  ActivationId found = only_open();
+  if (found != 0) return found;
   for (const c10::IValue& input : inputs) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
       if (found != 0) return;
@@ -262,12 +260,10 @@ void Recorder::abandon(PendingOp& op) {
 }
 
 void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
-  std::vector<at::Tensor> released;
   try {
     const auto guard = lock();
     builder_.set_current(op.info, op.location);
     op.in_node ? finish_locked(op, outputs) : finish_idle(op, outputs);
-    released = table_.take_released();
   } catch (const std::exception& failure) {
     note_error(internal_error(
         fmt::format("recording {}{}: {}", op.info->qualified_name(), at_line(op.location), failure.what())));

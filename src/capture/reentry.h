@@ -16,7 +16,9 @@ namespace leapp::capture {
 /// earlier one or from another node becomes a leak of the record.
 class Comparison {
  public:
-  Comparison(NodeRecord& record, std::size_t call, std::uint64_t pass) : record_(record), call_(call), pass_(pass) {}
+  /// The call that comes after those in `record`, made in `pass`.
+  Comparison(NodeRecord& record, std::uint64_t pass, Evaluator& evaluator)
+      : record_(record), call_(record.calls), pass_(pass), evaluator_(evaluator) {}
 
   /// `first` and `now` must be the same: an output, or the next value of state.
   void compare(const std::string& what, const ValuePtr& first, const ValuePtr& now);
@@ -34,6 +36,7 @@ class Comparison {
   void match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now);
   void note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now);
   bool is_memory_of(const Leak& leak, const ConstantCell& cell) const;
+  bool is_kept(const ValuePtr& first, const ConstantCell& cell);
   Leak* leak_at(const Use& use);
   Divergence& diverge(const Use& use, std::uint64_t order, const std::string& text);
   void diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now);
@@ -41,6 +44,7 @@ class Comparison {
   NodeRecord& record_;
   std::size_t call_;
   std::uint64_t pass_;
+  Evaluator& evaluator_;
   std::unordered_map<const TraceOp*, const TraceOp*> paired_;
   std::vector<std::pair<TraceOp*, TraceOp*>> pending_;
   std::map<Use, ValuePtr> reads_;

@@ -24,7 +24,7 @@ struct KeptTensor;
 /// `t.data = u`, `set_` and writes through aliases cannot fool it. Guarded by the session's lock.
 class TensorTable {
  public:
-  explicit TensorTable(OpBuilder& builder);
+  explicit TensorTable(TraceBuilder& builder);
 
   /// The value `tensor` holds, by its own entry or by the memory it looks at; null: nothing is known about it.
   /// Among inputs of several open nodes in the same memory, `preferred`'s is taken.
@@ -93,10 +93,11 @@ class TensorTable {
 
   /// A tensor that holds, or lies at, what is asked for; nothing if there is none any more.
   std::optional<WeakTensor> holder_of(const LeakSource& source, std::uint64_t pass) const;
-  std::optional<WeakTensor> holder_of(const StorageContent& memory, const Geometry& place) const;
+  std::optional<WeakTensor> holder_of(const Memory& memory, const Geometry& place) const;
 
-  /// The tensors that are still there and hold what nodes made, but for memory that was there before its node.
-  [[nodiscard]] std::vector<KeptTensor> kept_tensors() const;
+  /// The tensors that are still there and hold what nodes made, but for memory that was there before its node. Types
+  /// are left to fill in: only who locks a tensor may look at it.
+  [[nodiscard]] std::vector<std::pair<WeakTensor, KeptTensor>> kept_tensors() const;
 
   /// A constant without a name, and the tensor it was read from.
   struct Unnamed {
@@ -149,10 +150,10 @@ class TensorTable {
   void write(const DynamicView& view, const ValuePtr& value);
   void sweep();
 
-  OpBuilder& builder_;
+  TraceBuilder& builder_;
   std::unordered_map<const c10::TensorImpl*, Entry> entries_;
   std::unordered_map<const c10::StorageImpl*, Range> ranges_;
-  std::vector<std::weak_ptr<StorageContent>> foreign_;  // memory that torch did not allocate
+  std::vector<std::weak_ptr<StorageContent>> from_outside_;  // memory that torch did not allocate
   std::unordered_map<const c10::TensorImpl*, Name> names_;
   DynamicViews dynamic_;
   std::vector<at::Tensor> released_;

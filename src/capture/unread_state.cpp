@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "capture/arguments.h"
-#include "capture/front_end.h"
 #include "capture/record.h"
 #include "capture/slice.h"
 
@@ -20,13 +18,7 @@ namespace {
 constexpr std::size_t kMaxNames = 4;
 
 /// How often our own constants refer to a memory. Beyond that, someone else has it too.
-using References = std::map<const c10::StorageImpl*, std::size_t>;
-
-const c10::StorageImpl* memory_of(const at::Tensor& tensor) {
-  return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
-}
-
-bool same_type(const ValueType& a, const ValueType& b) { return a.dtype == b.dtype && a.sizes == b.sizes; }
+using References = std::map<const void*, std::size_t>;
 
 /// A constant of a node, as far as it may be the first value of some state.
 struct Suspect {
@@ -50,7 +42,7 @@ class Suspects {
 
   const Suspect* find(const ValueType& type, bool history_only) const {
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const Suspect& suspect) {
-      return same_type(suspect.type, type) && (suspect.in_history || !history_only);
+      return suspect.type == type && (suspect.in_history || !history_only);
     });
     return found == all_.end() ? nullptr : &*found;
   }
@@ -66,7 +58,7 @@ class Suspects {
   void add_list(const std::vector<ValuePtr>& list) {
     for (const ValuePtr& value : list) {
       const bool beside_others = std::any_of(list.begin(), list.end(), [&](const ValuePtr& other) {
-        return value && other && !is_constant(*other) && same_type(other->type, value->type);
+        return value && other && !is_constant(*other) && other->type == value->type;
       });
       add(value, beside_others);
     }
@@ -74,8 +66,8 @@ class Suspects {
 
   // Nobody but us has it any more.
   bool replaced(const ConstantCell& cell) const {
-    const auto ours = references_.find(memory_of(cell.tensor));
-    return ours != references_.end() && cell.tensor.storage().use_count() <= ours->second;
+    const auto ours = references_.find(cell.storage());
+    return ours != references_.end() && cell.storage_holders() <= ours->second;
   }
 
   const References& references_;
@@ -87,7 +79,7 @@ References count_references(const std::vector<std::unique_ptr<NodeRecord>>& node
   std::set<const ConstantCell*> seen;
   for (const auto& node : nodes) {
     for (const auto& cell : slice_of(node->output_values).constants) {
-      if (seen.insert(cell.get()).second) ++references[memory_of(cell->tensor)];
+      if (seen.insert(cell.get()).second) ++references[cell->storage()];
     }
   }
   return references;
@@ -99,18 +91,18 @@ class Reporter {
       : node_(node), suspects_(node, references), log_(log) {}
 
   /// Whether it is worth asking who holds it.
-  bool concerns(const KeptTensor& kept, const at::Tensor& tensor) const {
+  bool concerns(const KeptTensor& kept) const {
     if (kept.node != node_.name || kept.pass != node_.first_pass || is_port(kept)) return false;
     const bool known_kind = kept.port.empty() && node_.calls == 1;
-    return known_kind || suspects_.find(type_of(tensor), false) != nullptr;
+    return known_kind || suspects_.find(kept.type, false) != nullptr;
   }
 
-  void add(const KeptTensor& kept, const at::Tensor& tensor, const Holder& holder) {
+  void add(const KeptTensor& kept, const Holder& holder) {
     if (holder.kind == Holder::Kind::kNobody) return;
     const bool attribute = holder.kind == Holder::Kind::kAttribute;
     // An output stands in variables and lists of the program for many reasons.
     const bool published = !kept.port.empty();
-    const Suspect* suspect = suspects_.find(type_of(tensor), published && !attribute);
+    const Suspect* suspect = suspects_.find(kept.type, published && !attribute);
     const bool single = node_.calls == 1 && !published && attribute;
     if (!suspect && !single) return;
     if (suspect && !read_at_) read_at_ = suspect->location;
@@ -197,24 +189,24 @@ void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes
   }
 }
 
-void report_unread_state(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
-                         const std::vector<KeptTensor>& kept_tensors, FrontEnd& front_end, Logger& log) {
-  if (kept_tensors.empty()) return;
+void report_unread_state(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const std::vector<KeptTensor>& kept,
+                         const FindHolders& find_holders, Logger& log) {
+  if (kept.empty()) return;
   const References references = count_references(nodes);
   std::vector<Reporter> reporters;
   for (const auto& node : nodes) reporters.emplace_back(*node, references, log);
-  std::vector<std::pair<Reporter*, const KeptTensor*>> asked;
-  std::vector<at::Tensor> tensors;
-  for (const KeptTensor& kept : kept_tensors) {
-    const at::Tensor tensor = locked(kept.tensor);
+  std::vector<Reporter*> asking;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
     for (Reporter& reporter : reporters) {
-      if (!tensor.defined() || !reporter.concerns(kept, tensor)) continue;
-      asked.emplace_back(&reporter, &kept);
-      tensors.push_back(tensor);
+      if (!reporter.concerns(kept[i])) continue;
+      asking.push_back(&reporter);
+      positions.push_back(i);
     }
   }
-  const std::vector<Holder> holders = front_end.holders(tensors);
-  for (std::size_t i = 0; i < asked.size(); ++i) asked[i].first->add(*asked[i].second, tensors[i], holders[i]);
+  if (asking.empty()) return;
+  const std::vector<Holder> holders = find_holders(positions);
+  for (std::size_t i = 0; i < asking.size(); ++i) asking[i]->add(kept[positions[i]], holders[i]);
   for (const Reporter& reporter : reporters) reporter.report();
 }
 

@@ -11,27 +11,31 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
-#include "capture/trace.h"
+#include "capture/front_end.h"
+#include "capture/value_type.h"
 
 namespace leapp::capture {
 
-class FrontEnd;
 struct NodeRecord;
 
 /// A tensor that a node made and that someone still has when the session ends.
 struct KeptTensor {
-  WeakTensor tensor;
   std::string node;
   std::string port;        ///< of a published output; empty: not published
   std::uint64_t pass = 0;  ///< in which it was made
   std::uint64_t key = 0;   ///< which value of the node it is; not of published ones
   const void* memory = nullptr;
+  ValueType type;
 };
+
+/// Who holds the tensors at these positions.
+using FindHolders = std::function<std::vector<Holder>(const std::vector<std::size_t>& positions)>;
 
 /// Values of the program's language (numbers, flags, lists of them) that changed since a node's first call began.
 struct ChangedValues {
@@ -45,9 +49,8 @@ struct ChangedValues {
 void report_changed_values(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
                            const std::vector<ChangedValues>& changes, Logger& log);
 
-/// Warns, once a node, about tensors that may be state which no call has read yet.
-/// REQUIRES: leaks have been promoted; no lock of ours is held.
-void report_unread_state(const std::vector<std::unique_ptr<NodeRecord>>& nodes,
-                         const std::vector<KeptTensor>& kept_tensors, FrontEnd& front_end, Logger& log);
+/// Warns, once a node, about tensors that may be state which no call has read yet. REQUIRES: leaks have been promoted.
+void report_unread_state(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const std::vector<KeptTensor>& kept,
+                         const FindHolders& find_holders, Logger& log);
 
 }  // namespace leapp::capture

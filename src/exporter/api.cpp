@@ -118,12 +118,12 @@ Result<CompileReport> compile_graph(const CompileOptions& options) {
 }
 
 void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
-  if (const auto session = active(); session && tensor.defined()) session->name_tensor(tensor, name, parameter);
+  if (const auto session = active(); session && tensor.defined()) session->tensors().name(tensor, name, parameter);
 }
 
 bool is_live(const at::Tensor& tensor) {
   const auto session = active();
-  return session && tensor.defined() && session->is_live(tensor);
+  return session && tensor.defined() && session->tensors().is_live(tensor);
 }
 
 namespace annotate {
@@ -208,7 +208,7 @@ Status mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target) {
   }
   const auto session = active();
   if (!session) return {};
-  const Status status = session->mirror(source, target);
+  const Status status = session->tensors().mirror(source, target);
   return status.ok() ? status : with_location(status);
 }
 

@@ -13,6 +13,7 @@
 
 #include "bundle/safetensors.h"
 #include "capture/hook.h"
+#include "capture/tensor_content.h"
 #include "leapp/bundle/check.h"
 #include "torch_types/tensors.h"
 
@@ -234,7 +235,7 @@ Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& n
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const capture::PortRecord& input = node.record->inputs[node.inputs[i]];
       if (!input.source || !input.source->feedback) continue;
-      values.push_back(to_constant(node.record->samples.front().inputs[node.inputs[i]]).value());
+      values.push_back(to_constant(capture::tensor_of(node.record->samples.front().inputs[node.inputs[i]])).value());
       entries.push_back({node.record->name + "/" + node.input_names[i], values.back().type.dtype,
                          values.back().type.shape, values.back().bytes()});
     }

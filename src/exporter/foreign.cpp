@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "capture/front_end.h"
+#include "capture/tensor_content.h"
 #include "emit/torchscript/emitter.h"
 #include "torch_types/tensors.h"
 
@@ -41,7 +42,9 @@ Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
     request.torchscript = std::move(bytes).value();
   }
   for (const auto& value : node.graph.constants()) request.constants.push_back(to_tensor(value->constant()));
-  for (const std::size_t i : node.inputs) request.sample.push_back(node.record->samples.front().inputs[i]);
+  for (const std::size_t i : node.inputs) {
+    request.sample.push_back(capture::tensor_of(node.record->samples.front().inputs[i]));
+  }
   ForeignAnswer answer = known.emit(request);
   if (!answer.chatter.empty()) {
     log.debug(fmt::format("node '{}': {} says:\n{}", node.record->name, request.backend, answer.chatter));

@@ -126,11 +126,10 @@ class NodeSuspects {
   }
 
   static bool changes(const Leak& leak) {
-    const auto differs = [](const at::Tensor& a, const at::Tensor& b) {
-      return a.defined() && b.defined() && a.sizes() == b.sizes() &&
-             capture::content_hash(a) != capture::content_hash(b);
+    const auto differs = [](const capture::ContentPtr& a, const capture::ContentPtr& b) {
+      return a && b && a->type().sizes == b->type().sizes && a->hash() != b->hash();
     };
-    const at::Tensor& first = leak.read.at(0);
+    const capture::ContentPtr& first = leak.read.at(0);
     const auto other = [&](const auto& item) { return differs(first, item.second); };
     return std::any_of(leak.read.begin(), leak.read.end(), other) ||
            std::any_of(leak.next.begin(), leak.next.end(), other);

@@ -11,12 +11,12 @@
 namespace leapp::capture {
 
 /// Makes operators and their results. Knows the line they belong to and who must hear of nodes that were mixed.
-class OpBuilder {
+class TraceBuilder {
  public:
   using MixedNodes = std::function<void(const OpInfo&, LocationId, ActivationId, ActivationId)>;
   /// Operators are numbered from `first` on; a program's, so that those made for it later can come before.
   static constexpr std::uint64_t kProgram = std::uint64_t{1} << 32U;
-  explicit OpBuilder(MixedNodes on_mixed, std::uint64_t first = kProgram)
+  explicit TraceBuilder(MixedNodes on_mixed, std::uint64_t first = kProgram)
       : on_mixed_(std::move(on_mixed)), sequence_(first) {}
 
   /// The operator of the user's program that is being recorded.
@@ -47,7 +47,6 @@ class OpBuilder {
                               c10::IntArrayRef strides, std::int64_t offset);
   /// The same bits as another type. REQUIRES: `flat` is one-dimensional.
   ValuePtr reinterpret(const ValuePtr& flat, at::ScalarType dtype);
-  ValuePtr constant(std::shared_ptr<ConstantCell> cell);
 
  private:
   ValuePtr single(const OpInfo* info, std::vector<TraceArgument> arguments, ValueType type);

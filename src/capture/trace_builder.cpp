@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/op_builder.h"
+#include "capture/trace_builder.h"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ TraceArgument none() { return TraceArgument::of(c10::IValue()); }
 
 }  // namespace
 
-std::shared_ptr<TraceOp> OpBuilder::make(const OpInfo* info, std::vector<TraceArgument> arguments, bool random) {
+std::shared_ptr<TraceOp> TraceBuilder::make(const OpInfo* info, std::vector<TraceArgument> arguments, bool random) {
   auto op = std::make_shared<TraceOp>();
   op->info = info;
   op->arguments = std::move(arguments);
@@ -31,7 +31,7 @@ std::shared_ptr<TraceOp> OpBuilder::make(const OpInfo* info, std::vector<TraceAr
   return op;
 }
 
-ActivationId OpBuilder::owner(const TraceOp& op) {
+ActivationId TraceBuilder::owner(const TraceOp& op) {
   ActivationId found = 0;
   for_each_operand(op, [&](const ValuePtr& value) {
     if (value->owner == 0 || value->owner == found) return;
@@ -41,7 +41,7 @@ ActivationId OpBuilder::owner(const TraceOp& op) {
   return found;
 }
 
-ValuePtr OpBuilder::result(const std::shared_ptr<TraceOp>& op, std::size_t index, ValueType type) {
+ValuePtr TraceBuilder::result(const std::shared_ptr<TraceOp>& op, std::size_t index, ValueType type) {
   auto value = std::make_shared<TracedValue>();
   value->kind = TracedKind::kResult;
   value->owner = owner(*op);
@@ -53,11 +53,11 @@ ValuePtr OpBuilder::result(const std::shared_ptr<TraceOp>& op, std::size_t index
   return value;
 }
 
-ValuePtr OpBuilder::single(const OpInfo* info, std::vector<TraceArgument> arguments, ValueType type) {
+ValuePtr TraceBuilder::single(const OpInfo* info, std::vector<TraceArgument> arguments, ValueType type) {
   return result(make(info, std::move(arguments)), 0, std::move(type));
 }
 
-ValuePtr OpBuilder::reshape(const ValuePtr& value, c10::IntArrayRef sizes) {
+ValuePtr TraceBuilder::reshape(const ValuePtr& value, c10::IntArrayRef sizes) {
   if (c10::IntArrayRef(value->type.sizes) == sizes) return value;
   static const OpInfo* const info = op_info("aten::reshape", "");
   // A reshape of a reshape is one reshape.
@@ -67,25 +67,25 @@ ValuePtr OpBuilder::reshape(const ValuePtr& value, c10::IntArrayRef sizes) {
   return single(info, {TraceArgument::of(operand), ints(sizes)}, {value->type.dtype, c10::DimVector(sizes)});
 }
 
-ValuePtr OpBuilder::permute(const ValuePtr& value, const std::vector<std::int64_t>& dims) {
+ValuePtr TraceBuilder::permute(const ValuePtr& value, const std::vector<std::int64_t>& dims) {
   static const OpInfo* const info = op_info("aten::permute", "");
   ValueType type{value->type.dtype, {}};
   for (const std::int64_t dim : dims) type.sizes.push_back(value->type.sizes[static_cast<std::size_t>(dim)]);
   return single(info, {TraceArgument::of(value), ints(dims)}, std::move(type));
 }
 
-ValuePtr OpBuilder::expand(const ValuePtr& value, c10::IntArrayRef sizes) {
+ValuePtr TraceBuilder::expand(const ValuePtr& value, c10::IntArrayRef sizes) {
   if (c10::IntArrayRef(value->type.sizes) == sizes) return value;
   static const OpInfo* const info = op_info("aten::expand", "");
   return single(info, {TraceArgument::of(value), ints(sizes), TraceArgument::of(c10::IValue(false))},
                 {value->type.dtype, c10::DimVector(sizes)});
 }
 
-ValuePtr OpBuilder::cast(const ValuePtr& value, at::ScalarType dtype) {
+ValuePtr TraceBuilder::cast(const ValuePtr& value, at::ScalarType dtype) {
   return value->type.dtype == dtype ? value : cast_always(value, dtype);
 }
 
-ValuePtr OpBuilder::cast_always(const ValuePtr& value, at::ScalarType dtype) {
+ValuePtr TraceBuilder::cast_always(const ValuePtr& value, at::ScalarType dtype) {
   static const OpInfo* const info = op_info("aten::to", "dtype");
   return single(info,
                 {TraceArgument::of(value), number(static_cast<std::int64_t>(dtype)),
@@ -93,11 +93,11 @@ ValuePtr OpBuilder::cast_always(const ValuePtr& value, at::ScalarType dtype) {
                 {dtype, value->type.sizes});
 }
 
-ValuePtr OpBuilder::unary(const char* name, const ValuePtr& value) {
+ValuePtr TraceBuilder::unary(const char* name, const ValuePtr& value) {
   return single(op_info(name, ""), {TraceArgument::of(value)}, value->type);
 }
 
-ValuePtr OpBuilder::full(c10::IntArrayRef sizes, const c10::Scalar& fill, at::ScalarType dtype) {
+ValuePtr TraceBuilder::full(c10::IntArrayRef sizes, const c10::Scalar& fill, at::ScalarType dtype) {
   static const OpInfo* const info = op_info("aten::full", "");
   return single(info,
                 {ints(sizes), TraceArgument::of(c10::IValue(fill)), number(static_cast<std::int64_t>(dtype)), none(),
@@ -105,21 +105,21 @@ ValuePtr OpBuilder::full(c10::IntArrayRef sizes, const c10::Scalar& fill, at::Sc
                 {dtype, c10::DimVector(sizes)});
 }
 
-ValuePtr OpBuilder::as_strided(const ValuePtr& flat, c10::IntArrayRef sizes, c10::IntArrayRef strides,
-                               std::int64_t offset) {
+ValuePtr TraceBuilder::as_strided(const ValuePtr& flat, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                                  std::int64_t offset) {
   static const OpInfo* const info = op_info("aten::as_strided", "");
   return single(info, {TraceArgument::of(flat), ints(sizes), ints(strides), number(offset)},
                 {flat->type.dtype, c10::DimVector(sizes)});
 }
 
-ValuePtr OpBuilder::as_strided_scatter(const ValuePtr& flat, const ValuePtr& source, c10::IntArrayRef sizes,
-                                       c10::IntArrayRef strides, std::int64_t offset) {
+ValuePtr TraceBuilder::as_strided_scatter(const ValuePtr& flat, const ValuePtr& source, c10::IntArrayRef sizes,
+                                          c10::IntArrayRef strides, std::int64_t offset) {
   static const OpInfo* const info = op_info("aten::as_strided_scatter", "");
   return single(info, {TraceArgument::of(flat), TraceArgument::of(source), ints(sizes), ints(strides), number(offset)},
                 flat->type);
 }
 
-ValuePtr OpBuilder::reinterpret(const ValuePtr& flat, at::ScalarType dtype) {
+ValuePtr TraceBuilder::reinterpret(const ValuePtr& flat, at::ScalarType dtype) {
   const at::ScalarType from = flat->type.dtype;
   if (from == dtype) return flat;
   const std::int64_t bytes = count(flat->type.sizes) * static_cast<std::int64_t>(c10::elementSize(from));
@@ -137,14 +137,6 @@ ValuePtr OpBuilder::reinterpret(const ValuePtr& flat, at::ScalarType dtype) {
   }
   static const OpInfo* const info = op_info("aten::view", "dtype");
   return single(info, {TraceArgument::of(flat), number(static_cast<std::int64_t>(dtype))}, {dtype, {bytes / item}});
-}
-
-ValuePtr OpBuilder::constant(std::shared_ptr<ConstantCell> cell) {
-  auto value = std::make_shared<TracedValue>();
-  value->kind = TracedKind::kConstant;
-  value->type = {cell->tensor.scalar_type(), c10::DimVector(cell->tensor.sizes())};
-  value->cell = std::move(cell);
-  return value;
 }
 
 }  // namespace leapp::capture
