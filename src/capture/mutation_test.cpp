@@ -26,7 +26,7 @@ TEST_F(SessionTest, WritesBecomeValues) {
   });
   EXPECT_TRUE(stop());
   const std::string text = graph();
-  for (const char* op : {"aten::mul.Tensor", "aten::add.Tensor", "aten::full"})
+  for (const char* op : {"aten::mul.Scalar", "aten::add.Tensor", "aten::full"})
     EXPECT_NE(text.find(op), std::string::npos) << text;
   EXPECT_EQ(text.find("aten::mul_"), std::string::npos) << text;
 }

@@ -20,7 +20,7 @@ TEST_F(SessionTest, OperatorsBetweenInputAndOutputAreTheGraph) {
   call(at::ones({2}), [](const at::Tensor& x) { return (x * 2).relu(); });
   EXPECT_TRUE(stop());
   EXPECT_EQ(graph(), R"(graph n(%x: float32[2]) {
-  %0: float32[2] = aten::mul.Tensor(self=%x, other=2)  @ "program.py":7
+  %0: float32[2] = aten::mul.Scalar(self=%x, other=2)  @ "program.py":7
   %1: float32[2] = aten::relu(self=%0)  @ "program.py":7
   return (y=%1)
 }
