@@ -19,8 +19,7 @@
 #include "common/exceptions.h"
 #include "console.h"
 #include "exporter/compile.h"
-#include "exporter/validate/interrupt.h"
-#include "foreign.h"
+#include "front_end.h"
 #include "indexing.h"
 #include "leapp/capture.h"
 #include "naming.h"
@@ -40,7 +39,7 @@ namespace {
 bool note_escape(const at::Tensor& tensor, const std::string& how) {
   const auto session = leapp::capture::current_session();
   if (!session || session->stopped()) return false;
-  unlocked([&] { session->note_escape(tensor, how); });
+  unlocked([&] { session->tensors().escaped(tensor, how); });
   return true;
 }
 
@@ -49,30 +48,30 @@ void note_default(const std::string& node, const at::Tensor& tensor) {
   if (session && !session->stopped()) unlocked([&] { session->note_default(node, tensor); });
 }
 
-/// See Session::view_at. None: do what torch does.
+/// See TensorNotices::view_at. None: do what torch does.
 std::optional<at::Tensor> view_at(const at::Tensor& base, std::int64_t dim, const at::Tensor& start,
                                   const std::optional<at::Tensor>& stop, std::optional<std::int64_t> length) {
   const auto session = leapp::capture::current_session();
   if (!session || session->stopped()) return std::nullopt;
   const at::Tensor view = unlocked([&] {
-    return session->view_at({base, dim, start, stop.value_or(at::Tensor()), length});
+    return session->tensors().view_at({base, dim, start, stop.value_or(at::Tensor()), length});
   });
   return view.defined() ? std::optional(view) : std::nullopt;
 }
 
 void release(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->release(tensor); });
+  if (session && !session->stopped()) unlocked([&] { session->tensors().release(tensor); });
 }
 
 void rewritten(const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->rewritten(tensor); });
+  if (session && !session->stopped()) unlocked([&] { session->tensors().rewritten(tensor); });
 }
 
 void copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->copied(source, copy); });
+  if (session && !session->stopped()) unlocked([&] { session->tensors().copied(source, copy); });
 }
 
 /// Of each change the node, the user's line and what changed.
@@ -86,7 +85,7 @@ void note_changed_values(const std::vector<std::tuple<std::string, std::string, 
 
 /// Into the log of the session that was started last, stopped or not.
 void log_error(const std::string& text) {
-  if (const auto session = leapp::capture::current_session()) unlocked([&] { session->log().error(text); });
+  if (const auto session = leapp::capture::current_session()) unlocked([&] { session->recording().log->error(text); });
 }
 
 bool is_live(const at::Tensor& tensor) {
@@ -97,12 +96,7 @@ void set_graph_configs(leapp::CompileOptions& options, std::optional<double> fre
   options.graph_configs = {frequency, leapp::python::to_yaml_map("compile_graph: graph_configs: extra", extra)};
 }
 
-// Ctrl-C. Python keeps the exception until the call returns to it.
-bool wants_to_stop() {
-  const nb::gil_scoped_acquire guard;
-  return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
-}
-
+/// Ctrl-C (FrontEnd::interrupted) is raised as soon as the call returns.
 template <typename Run>
 leapp::CompileReport compiled(const Run& run) {
   auto report = unlocked(run);
@@ -117,7 +111,7 @@ leapp::CompileReport compile(const leapp::CompileOptions& options) {
 leapp::CompileReport validate_written(const leapp::CompileOptions& options) {
   const auto session = leapp::capture::current_session();
   if (!session || !session->stopped()) raise(leapp::failed_precondition("validate_written: call compile_graph first"));
-  return compiled([&] { return leapp::exporter::validate_written(*session, options); });
+  return compiled([&] { return leapp::exporter::validate_written(session->recording(), options); });
 }
 
 }  // namespace
@@ -189,7 +183,6 @@ NB_MODULE(_capture, m) {
   m.def("stop", [] { check(unlocked([] { return leapp::stop(); })); });
   m.def("compile_graph", &compile);
   m.def("validate_written", &validate_written);
-  leapp::exporter::set_interrupt_check(wants_to_stop);
   m.def("is_active", &leapp::is_active);
   m.def("hook_installed", &leapp::capture::hook_installed);
   m.def("name_tensor", [](const at::Tensor& tensor, const std::string& name, bool parameter) {
@@ -209,6 +202,6 @@ NB_MODULE(_capture, m) {
   leapp::python::bind_indexing(m);
   leapp::python::bind_naming(m);
   leapp::python::bind_console(m);
-  leapp::python::install_foreign_tools();
-  m.def("install_location_provider", &leapp::python::install_location_provider);
+  m.def("install_location_provider", &leapp::python::skip_folders);
+  leapp::capture::set_front_end(leapp::python::python_front_end());
 }

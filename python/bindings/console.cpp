@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/console.h"
-#include "capture/source_location.h"
 
 namespace nb = nanobind;
 
@@ -66,18 +65,6 @@ void show_lines(const std::vector<ConsoleLine>& lines) {
   for (const ConsoleLine& line : lines) show(line);
 }
 
-bool find_check() {
-  if (!python_runs()) return false;
-  const nb::gil_scoped_acquire python;
-  const Aside other_failure;
-  try {
-    return nb::cast<bool>(functions().is_only_checked());
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("looking for what becomes of a number");
-    return false;
-  }
-}
-
 void install_console(nb::object show) {
   if (show.is_none()) {
     flush_console();
@@ -87,12 +74,22 @@ void install_console(nb::object show) {
   set_console_host(show_lines);
 }
 
-void install_check_finder(nb::object find) {
-  functions().is_only_checked = std::move(find);
-  capture::set_check_finder(find_check);
-}
+void install_check_finder(nb::object find) { functions().is_only_checked = std::move(find); }
 
 }  // namespace
+
+bool is_only_checked() {
+  if (!python_runs()) return false;
+  const nb::gil_scoped_acquire python;
+  if (!functions().is_only_checked.is_valid()) return false;
+  const Aside other_failure;
+  try {
+    return nb::cast<bool>(functions().is_only_checked());
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("looking for what becomes of a number");
+    return false;
+  }
+}
 
 bool python_runs() {
 #if PY_VERSION_HEX >= 0x030D0000

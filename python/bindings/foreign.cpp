@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "exporter/foreign.h"
 #include "tensor_caster.h"
 
 namespace nb = nanobind;
@@ -177,6 +176,9 @@ Result<std::vector<std::string>> inputs(const std::filesystem::path& file) {
 
 }  // namespace
 
-void install_foreign_tools() { exporter::set_foreign_tools({.emit = emit, .load = load, .inputs = inputs}); }
+const exporter::ForeignTools& python_exporters() {
+  static const auto* tools = new exporter::ForeignTools{.emit = emit, .load = load, .inputs = inputs};
+  return *tools;
+}
 
 }  // namespace leapp::python

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "exporter/foreign.h"
+
 namespace leapp::python {
 
-/// Lets the exporter reach PyTorch's own exporters, through leapp.foreign.
-void install_foreign_tools();
+/// PyTorch's own exporters, through leapp.foreign.
+const exporter::ForeignTools& python_exporters();
 
 }  // namespace leapp::python

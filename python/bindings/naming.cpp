@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "capture/session.h"
-#include "capture/source_location.h"
 #include "common/exceptions.h"
 #include "tensor_caster.h"
 
@@ -58,63 +57,12 @@ nb::object called_module() {
   return found;
 }
 
-bool name_modules() {
-  if (!Py_IsInitialized()) return false;
-  const nb::gil_scoped_acquire python;
-  Namers& held = namers();
-  if (!held.call_code) return false;
-  const nb::object module = called_module();
-  if (!module.is_valid() || !held.known.insert(module.ptr()).second) return false;
-  try {
-    held.name_module(module);
-    return true;
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("naming the parameters of a module");
-    return false;
-  }
-}
-
-std::string holder_of(const at::Tensor& tensor) {
-  if (!Py_IsInitialized()) return "";
-  const nb::gil_scoped_acquire python;
-  if (!namers().find_holder.is_valid()) return "";
-  try {
-    return nb::cast<std::string>(namers().find_holder(nb::cast(tensor)));
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("looking for the name of a tensor");
-    return "";
-  }
-}
-
-std::vector<capture::Holder> holders_of(const std::vector<at::Tensor>& tensors) {
-  if (!Py_IsInitialized()) return {};
-  const nb::gil_scoped_acquire python;
-  if (!namers().find_holders.is_valid()) return {};
-  try {
-    nb::list list;
-    for (const at::Tensor& tensor : tensors) list.append(nb::cast(tensor));
-    std::vector<capture::Holder> holders;
-    for (auto& [name, attribute] : nb::cast<std::vector<std::pair<std::string, bool>>>(namers().find_holders(list))) {
-      using Kind = capture::Holder::Kind;
-      const Kind kind = name.empty() ? Kind::kNobody : attribute ? Kind::kAttribute : Kind::kVariable;
-      holders.push_back({kind, std::move(name)});
-    }
-    return holders;
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("looking for the holders of tensors");
-    return {};
-  }
-}
-
 void install_namers(nb::object call_code, nb::object name_module, nb::object find_holder, nb::object find_holders) {
   Namers& held = namers();
   held.call_code = call_code.release().ptr();  // code objects are never freed while torch is loaded
   held.name_module = std::move(name_module);
   held.find_holder = std::move(find_holder);
   held.find_holders = std::move(find_holders);
-  capture::set_module_namer(name_modules);
-  capture::set_holder_namer(holder_of);
-  capture::set_holder_finder(holders_of);
 }
 
 /// A getter that may be called, copied and dropped without Python's lock.
@@ -145,6 +93,55 @@ void watch(std::vector<std::pair<std::string, nb::object>> buffers) {
 }
 
 }  // namespace
+
+bool name_parameters() {
+  if (!Py_IsInitialized()) return false;
+  const nb::gil_scoped_acquire python;
+  Namers& held = namers();
+  if (!held.call_code) return false;
+  const nb::object module = called_module();
+  if (!module.is_valid() || !held.known.insert(module.ptr()).second) return false;
+  try {
+    held.name_module(module);
+    return true;
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("naming the parameters of a module");
+    return false;
+  }
+}
+
+std::string holder_name(const at::Tensor& tensor) {
+  if (!tensor.defined() || !Py_IsInitialized()) return "";
+  const nb::gil_scoped_acquire python;
+  if (!namers().find_holder.is_valid()) return "";
+  try {
+    return nb::cast<std::string>(namers().find_holder(nb::cast(tensor)));
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("looking for the name of a tensor");
+    return "";
+  }
+}
+
+std::vector<capture::Holder> holders(const std::vector<at::Tensor>& tensors) {
+  if (tensors.empty() || !Py_IsInitialized()) return std::vector<capture::Holder>(tensors.size());
+  const nb::gil_scoped_acquire python;
+  if (!namers().find_holders.is_valid()) return std::vector<capture::Holder>(tensors.size());
+  try {
+    nb::list list;
+    for (const at::Tensor& tensor : tensors) list.append(nb::cast(tensor));
+    std::vector<capture::Holder> found;
+    for (auto& [name, attribute] : nb::cast<std::vector<std::pair<std::string, bool>>>(namers().find_holders(list))) {
+      using Kind = capture::Holder::Kind;
+      const Kind kind = name.empty() ? Kind::kNobody : attribute ? Kind::kAttribute : Kind::kVariable;
+      found.push_back({kind, std::move(name)});
+    }
+    found.resize(tensors.size());
+    return found;
+  } catch (nb::python_error& failure) {
+    failure.discard_as_unraisable("looking for the holders of tensors");
+    return std::vector<capture::Holder>(tensors.size());
+  }
+}
 
 void bind_naming(nb::module_& m) {
   m.def("install_namers", &install_namers, nb::arg("call_code"), nb::arg("name_module"), nb::arg("find_holder"),

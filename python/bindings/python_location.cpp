@@ -6,10 +6,10 @@
 #include <frameobject.h>
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 #include <utility>
 
-#include "capture/source_location.h"
 #include "console.h"
 
 namespace leapp::python {
@@ -24,10 +24,8 @@ struct CodeInfo {
   std::unordered_map<int, LocationId> lines;
 };
 
-std::vector<std::string>& skipped_folders() {
-  static auto* folders = new std::vector<std::string>();
-  return *folders;
-}
+// Null until Python has told. Guarded by Python's lock.
+std::atomic<std::vector<std::string>*> g_skipped{nullptr};
 
 std::string text(PyObject* object) {
   const char* utf8 = PyUnicode_AsUTF8(object);
@@ -47,7 +45,7 @@ CodeInfo& code_info(PyCodeObject* code) {
   info.function = text(code->co_name);
   const auto inside = [&](const std::string& folder) { return info.file.rfind(folder, 0) == 0; };
   info.skip =
-      info.file.rfind("<frozen", 0) == 0 || std::any_of(skipped_folders().begin(), skipped_folders().end(), inside);
+      info.file.rfind("<frozen", 0) == 0 || std::any_of(g_skipped.load()->begin(), g_skipped.load()->end(), inside);
   return known->emplace(code, std::move(info)).first->second;
 }
 
@@ -58,8 +56,10 @@ LocationId of_frame(PyFrameObject* frame, CodeInfo& info) {
   return id;
 }
 
+}  // namespace
+
 LocationId python_location() {
-  if (!python_runs()) return 0;
+  if (!g_skipped.load(std::memory_order_relaxed) || !python_runs()) return 0;
   const PyGILState_STATE state = PyGILState_Ensure();
   LocationId found = 0;
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
@@ -77,11 +77,9 @@ LocationId python_location() {
   return found;
 }
 
-}  // namespace
-
-void install_location_provider(std::vector<std::string> skipped) {
-  skipped_folders() = std::move(skipped);
-  capture::set_location_provider(python_location);
+// Few calls in the life of a process, and another thread may look at the last one's.
+void skip_folders(std::vector<std::string> skipped) {
+  g_skipped.store(new std::vector<std::string>(std::move(skipped)));
 }
 
 }  // namespace leapp::python

@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "capture/source_location.h"
+
 namespace leapp::python {
 
-/// From now on, source locations are the innermost Python frame of the calling thread whose file lies in none of
-/// `skipped` folders.
-void install_location_provider(std::vector<std::string> skipped);
+/// The innermost Python frame of the calling thread whose file lies in none of the skipped folders; 0 until these are
+/// known.
+capture::LocationId python_location();
+
+void skip_folders(std::vector<std::string> skipped);
 
 }  // namespace leapp::python

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/recorder.h"
 
 namespace leapp::capture {

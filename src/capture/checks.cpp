@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "capture/arguments.h"
+#include "capture/tensor_content.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::capture {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "capture/session.h"
+#include "capture/record.h"
 #include "leapp/base/status.h"
 
 namespace leapp::capture {

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <string>
 
-#include "capture/session.h"
+#include "capture/op_info.h"
+#include "capture/record.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {
@@ -81,7 +82,7 @@ void settle(NodeRecord& node, std::size_t index, const StartOptions& options, Lo
 
 }  // namespace
 
-ValuePtr set_apart(const ValuePtr& value, OpBuilder& builder) {
+ValuePtr set_apart(const ValuePtr& value, TraceBuilder& builder) {
   return is_constant(*value) ? builder.unary("aten::alias", value) : value;
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "capture/op_builder.h"
 #include "capture/trace.h"
+#include "capture/trace_builder.h"
 #include "leapp/capture.h"
 
 namespace leapp::capture {
@@ -21,7 +21,7 @@ struct NodeRecord;
 
 /// `value`; one that depends on constants only behind an operator, so that what it reads is an operand like any other
 /// should it turn out to be state.
-ValuePtr set_apart(const ValuePtr& value, OpBuilder& builder);
+ValuePtr set_apart(const ValuePtr& value, TraceBuilder& builder);
 
 /// Whether `value` was set apart.
 bool is_set_apart(const TracedValue& value);

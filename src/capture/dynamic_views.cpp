@@ -10,6 +10,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 
 namespace leapp::capture {
 namespace {
@@ -17,14 +18,6 @@ namespace {
 at::Tensor own_alias(const at::Tensor& tensor) {
   return at::Tensor::wrap_tensor_impl(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
       /*version_counter=*/0, /*allow_tensor_metadata_change=*/true));
-}
-
-ValuePtr constant_of(at::Tensor tensor, OpBuilder& builder) {
-  auto cell = std::make_shared<ConstantCell>();
-  cell->tensor = std::move(tensor);
-  cell->by_reference = false;
-  cell->location = builder.location();
-  return builder.constant(std::move(cell));
 }
 
 /// Indices with nothing before dimension `dim`.
@@ -35,13 +28,13 @@ TraceArgument along(std::int64_t dim, const ValuePtr& index) {
 }
 
 ValuePtr index_along(const ValuePtr& value, std::int64_t dim, const ValuePtr& index, ValueType type,
-                     OpBuilder& builder) {
+                     TraceBuilder& builder) {
   static const OpInfo* const info = op_info("aten::index", "Tensor");
   return builder.result(builder.make(info, {TraceArgument::of(value), along(dim, index)}), 0, std::move(type));
 }
 
 ValuePtr put_along(const ValuePtr& value, std::int64_t dim, const ValuePtr& index, const ValuePtr& source,
-                   OpBuilder& builder) {
+                   TraceBuilder& builder) {
   static const OpInfo* const info = op_info("aten::index_put", "");
   return builder.result(builder.make(info, {TraceArgument::of(value), along(dim, index), TraceArgument::of(source),
                                             TraceArgument::of(c10::IValue(false))}),
@@ -63,7 +56,7 @@ std::vector<std::int64_t> offsets_of(const Geometry& place) {
 }
 
 /// Which elements of `whole`, counted in row-major order, `part` is made of.
-ValuePtr positions(const Geometry& whole, const Geometry& part, OpBuilder& builder) {
+ValuePtr positions(const Geometry& whole, const Geometry& part, TraceBuilder& builder) {
   std::unordered_map<std::int64_t, std::int64_t> counted;
   for (const std::int64_t offset : offsets_of(whole))
     counted.emplace(offset, static_cast<std::int64_t>(counted.size()));
@@ -76,10 +69,10 @@ ValuePtr positions(const Geometry& whole, const Geometry& part, OpBuilder& build
     TORCH_CHECK(at != counted.end(), "a view of a view at a tensor's index lies outside of it");
     *next++ = at->second;
   }
-  return constant_of(std::move(found), builder);
+  return constant_of(std::move(found), builder.location());
 }
 
-ValuePtr flat(const ValuePtr& value, OpBuilder& builder) {
+ValuePtr flat(const ValuePtr& value, TraceBuilder& builder) {
   std::int64_t count = 1;
   for (const std::int64_t size : value->type.sizes) count *= size;
   return builder.reshape(value, {count});
@@ -99,14 +92,14 @@ std::optional<std::int64_t> addend(const TraceOp& op) {
 
 }  // namespace
 
-ValuePtr DynamicView::read(const ValuePtr& before, OpBuilder& builder) const {
+ValuePtr DynamicView::read(const ValuePtr& before, TraceBuilder& builder) const {
   if (index) return builder.reshape(index_along(before, dim, index, type_in_place, builder), type.sizes);
   const ValuePtr where = positions(parent->geometry, geometry, builder);
   const ValueType line{type.dtype, where->type.sizes};
   return builder.reshape(index_along(flat(before, builder), 0, where, line, builder), type.sizes);
 }
 
-ValuePtr DynamicView::write(const ValuePtr& before, const ValuePtr& value, OpBuilder& builder) const {
+ValuePtr DynamicView::write(const ValuePtr& before, const ValuePtr& value, TraceBuilder& builder) const {
   if (index) return put_along(before, dim, index, builder.reshape(value, type_in_place.sizes), builder);
   const ValuePtr where = positions(parent->geometry, geometry, builder);
   const ValuePtr all = put_along(flat(before, builder), 0, where, flat(value, builder), builder);
@@ -119,7 +112,7 @@ DynamicViews::Ptr DynamicViews::find(const at::Tensor& tensor) const {
 }
 
 void DynamicViews::add(const at::Tensor& view, const at::Tensor& base, const DynamicPlace& place, std::uintptr_t range,
-                       OpBuilder& builder) {
+                       TraceBuilder& builder) {
   auto made = std::make_shared<DynamicView>();
   made->parent = find(base);
   if (!made->parent) made->base = own_alias(base);
@@ -133,7 +126,7 @@ void DynamicViews::add(const at::Tensor& view, const at::Tensor& base, const Dyn
   if (place.length && *place.length != 1) {
     static const OpInfo* const add = op_info("aten::add", "Tensor");
     const Suppress quiet;
-    const ValuePtr steps = constant_of(at::arange(*place.length, at::kLong), builder);
+    const ValuePtr steps = constant_of(at::arange(*place.length, at::kLong), builder.location());
     made->index = builder.result(
         builder.make(add, {TraceArgument::of(start), TraceArgument::of(steps), TraceArgument::of(c10::IValue(1))}), 0,
         steps->type);

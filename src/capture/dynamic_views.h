@@ -16,8 +16,9 @@
 #include <unordered_map>
 
 #include "capture/geometry.h"
-#include "capture/op_builder.h"
+#include "capture/tensor_content.h"
 #include "capture/trace.h"
+#include "capture/trace_builder.h"
 
 namespace leapp::capture {
 
@@ -33,9 +34,9 @@ struct DynamicView {
   ValueType type_in_place;  ///< with `dim`, also where the view has lost it
 
   /// Of `before`, what its parent holds.
-  [[nodiscard]] ValuePtr read(const ValuePtr& before, OpBuilder& builder) const;
+  [[nodiscard]] ValuePtr read(const ValuePtr& before, TraceBuilder& builder) const;
   /// `before` with `value` in the place of the view.
-  [[nodiscard]] ValuePtr write(const ValuePtr& before, const ValuePtr& value, OpBuilder& builder) const;
+  [[nodiscard]] ValuePtr write(const ValuePtr& before, const ValuePtr& value, TraceBuilder& builder) const;
 };
 
 /// Where to look, along which dimension, and how many elements; no length: one, and the dimension goes.
@@ -58,7 +59,7 @@ class DynamicViews {
 
   /// `view` is at `place` of `base`. `range` is where the memory begins.
   void add(const at::Tensor& view, const at::Tensor& base, const DynamicPlace& place, std::uintptr_t range,
-           OpBuilder& builder);
+           TraceBuilder& builder);
 
   /// `view` has been made from `parent`, if that is one of them.
   void add_part(const at::Tensor& view, const c10::TensorImpl* parent, std::uintptr_t range);

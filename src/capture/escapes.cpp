@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "capture/op_info.h"
+
 namespace leapp::capture {
 namespace {
 

@@ -10,8 +10,9 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
+#include "capture/record.h"
 #include "capture/recorder.h"
-#include "capture/session.h"
 #include "capture/slice.h"
 #include "capture/to_graph.h"
 
@@ -30,7 +31,9 @@ class HookScope {
 class InsideRecording {
  public:
   explicit InsideRecording(const OperatorCall& call)
-      : call_(call), recorder_(std::make_shared<Recorder>([this](const std::string& text) { complain(text); })) {
+      : call_(call),
+        recorder_(std::make_shared<Recorder>(std::make_shared<FrontEnd>(),
+                                             [this](const std::string& text) { complain(text); })) {
     record_.name = call.op;
   }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/geometry.h"
 
+#include <ATen/core/Tensor.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 #include <c10/util/DimVector.h>
 
 #include <cstdint>
 #include <vector>
+
+namespace at {
+class Tensor;
+}
 
 namespace leapp::capture {
 
@@ -15,7 +19,7 @@ struct Geometry {
   c10::DimVector sizes;
   c10::DimVector strides;        ///< in elements
   std::int64_t byte_offset = 0;  ///< of the first element, from the start of the range
-  at::ScalarType dtype = at::kFloat;
+  at::ScalarType dtype = at::ScalarType::Float;
   bool conjugated = false;  ///< lazily conjugated view
   bool negated = false;     ///< lazily negated view
 

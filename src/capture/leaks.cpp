@@ -2,15 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/leaks.h"
 
-#include <ATen/ScalarOps.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
-#include "capture/arguments.h"
-#include "capture/hook.h"
-#include "capture/recorder.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
@@ -53,22 +48,22 @@ void LeakFinder::drain() {
 
 // Declared state that nothing but its own next value depends on: a counter, a running statistic.
 void LeakFinder::search_declared() {
-  for (const Place& place : places_) {
-    const auto is_of_place = [&](const Leak& leak) { return leak.memory == place.memory && leak.name == place.name; };
-    if (!place.declared || std::any_of(leaks_.begin(), leaks_.end(), is_of_place)) continue;
-    const ValuePtr update = end_value(place, recorder_, activation_);
+  for (const BufferTrace& buffer : call_.buffers) {
+    const auto is_of_it = [&](const Leak& leak) { return leak.memory == buffer.memory && leak.name == buffer.name; };
+    if (!buffer.declared || std::any_of(leaks_.begin(), leaks_.end(), is_of_it)) continue;
+    const ValuePtr update = end_value(buffer, call_.activation, builder_);
     if (!update) continue;
-    LeakFinder alone(recorder_, activation_, pass_, places_);
+    LeakFinder alone(call_, builder_, evaluator_);
     alone.visit(update);
     alone.drain();
-    if (std::none_of(alone.leaks_.begin(), alone.leaks_.end(), is_of_place)) continue;
+    if (std::none_of(alone.leaks_.begin(), alone.leaks_.end(), is_of_it)) continue;
     visit(update);
     drain();
   }
 }
 
 bool LeakFinder::depends_on_state(const ValuePtr& value) const {
-  LeakFinder alone(recorder_, activation_, pass_, places_);
+  LeakFinder alone(call_, builder_, evaluator_);
   alone.visit(value);
   alone.drain();
   return !alone.leaks_.empty();
@@ -76,25 +71,24 @@ bool LeakFinder::depends_on_state(const ValuePtr& value) const {
 
 void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
   const ConstantCell& cell = *value->cell;
-  if (cell.random || visit_place(use, cell)) return;
-  if (const auto source = source_of(cell, pass_)) {
+  if (cell.random || visit_buffer(use, cell)) return;
+  if (const auto source = source_of(cell, call_.pass)) {
     leak_for(*source, value).uses.emplace(use, Geometry());
     return;
   }
   if (!visit_memory(use, cell) && cell.overwritten) unchanged_.emplace_back(use, value->cell);
 }
 
-bool LeakFinder::visit_place(const Use& use, const ConstantCell& cell) {
-  const Place* place = place_of(cell);
-  const ValuePtr update = place ? end_value(*place, recorder_, activation_) : nullptr;
+bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {
+  const BufferTrace* buffer = buffer_of(cell);
+  const ValuePtr update = buffer ? end_value(*buffer, call_.activation, builder_) : nullptr;
   if (!update) return false;
-  const bool in_place = place->at_end.is_same(place->tensor);
-  if (in_place && !place->memory->changed(cell)) return false;
-  Leak& leak = leak_in_memory(cell, place->geometry, update);
-  leak.in_place = in_place;
-  leak.name = place->name;
-  leak.declared = place->declared;
-  leak.read[0] = place->content;
+  if (buffer->in_place && !buffer->memory->changed(cell)) return false;
+  Leak& leak = leak_in_memory(cell, buffer->geometry, update);
+  leak.in_place = buffer->in_place;
+  leak.name = buffer->name;
+  leak.declared = buffer->declared;
+  leak.read[0] = buffer->content;
   leak.uses.emplace(use, cell.place);
   return true;
 }
@@ -104,11 +98,11 @@ bool LeakFinder::visit_memory(const Use& use, const ConstantCell& cell) {
   // What is gone by the end of the call cannot be read by the next.
   if (!memory || !cell.overwritten || !memory->alive() || !memory->changed(cell)) return false;
   const Geometry whole = memory->whole(cell.place.dtype);
-  const ValuePtr update = end_value(*memory, whole, recorder_, activation_);
+  const ValuePtr update = end_value(*memory, whole, call_.activation, builder_);
   if (!update) return false;
   Leak& leak = leak_in_memory(cell, whole, update);
   leak.in_place = true;
-  leak.read.try_emplace(0, dense_copy(memory->before(leak.place)));
+  if (!leak.read.contains(0)) leak.read[0] = memory->content_before(leak.place);
   if (leak.name.empty()) leak.name = cell.name;
   leak.uses.emplace(use, cell.place);
   return true;
@@ -124,12 +118,12 @@ void LeakFinder::join_unchanged() {
   }
 }
 
-const Place* LeakFinder::place_of(const ConstantCell& cell) const {
+const BufferTrace* LeakFinder::buffer_of(const ConstantCell& cell) const {
   const auto memory = cell.home.lock();
-  const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {
-    return memory && place.memory == memory && contains(place.geometry, cell.place);
+  const auto found = std::find_if(call_.buffers.begin(), call_.buffers.end(), [&](const BufferTrace& buffer) {
+    return memory && buffer.memory == memory && contains(buffer.geometry, cell.place);
   });
-  return found == places_.end() ? nullptr : &*found;
+  return found == call_.buffers.end() ? nullptr : &*found;
 }
 
 bool contains(const Geometry& outer, const Geometry& inner) {
@@ -138,17 +132,13 @@ bool contains(const Geometry& outer, const Geometry& inner) {
          inner.first_byte() >= outer.first_byte() && inner.end_byte() <= outer.end_byte();
 }
 
-ValuePtr end_value(const Place& place, Recorder& recorder, ActivationId activation) {
-  const Suppress quiet;
-  if (!place.at_end.defined()) return nullptr;
-  if (place.at_end.is_same(place.tensor)) return end_value(*place.memory, place.geometry, recorder, activation);
-  const bool fits =
-      place.at_end.sizes() == place.tensor.sizes() && place.at_end.scalar_type() == place.tensor.scalar_type();
-  return fits ? recorder.table().operand(place.at_end, activation) : nullptr;
+ValuePtr end_value(const BufferTrace& buffer, ActivationId activation, TraceBuilder& builder) {
+  if (buffer.in_place) return end_value(*buffer.memory, buffer.geometry, activation, builder);
+  return buffer.successor ? buffer.successor() : nullptr;
 }
 
-ValuePtr end_value(StorageContent& memory, const Geometry& place, Recorder& recorder, ActivationId activation) {
-  const ValuePtr value = memory.read(place, recorder.builder(), activation);
+ValuePtr end_value(Memory& memory, const Geometry& place, ActivationId activation, TraceBuilder& builder) {
+  const ValuePtr value = memory.read(place, builder, activation);
   if (!value || !is_operand(*value) || (value->owner != 0 && value->owner != activation)) return nullptr;
   const bool own = value->kind == TracedKind::kConstant && value->cell->home.lock().get() == &memory;
   return own ? nullptr : value;
@@ -163,7 +153,7 @@ Leak& LeakFinder::leak_for(const LeakSource& source, const ValuePtr& value) {
   leak.type = value->type;
   leak.name = value->cell->name;
   leak.location = value->cell->location;
-  leak.read[0] = constant_value(value);
+  leak.read[0] = evaluator_.value_of(value);
   return leaks_.emplace_back(std::move(leak));
 }
 
@@ -173,7 +163,7 @@ Leak& LeakFinder::leak_in_memory(const ConstantCell& cell, const Geometry& place
                                   [&](const Leak& leak) { return leak.memory == memory && leak.place == place; });
   if (found != leaks_.end()) return *found;
   Leak leak;
-  leak.source = {recorder_.name_of(activation_), "", ValueKeys().of(update), 1};
+  leak.source = {call_.node, "", ValueKeys().of(update), 1};
   leak.memory = memory;
   leak.place = place;
   leak.type = {place.dtype, place.sizes};
@@ -182,49 +172,6 @@ Leak& LeakFinder::leak_in_memory(const ConstantCell& cell, const Geometry& place
   leaks_.push_back(std::move(leak));
   visit(update);
   return leaks_.back();
-}
-
-namespace {
-
-c10::IValue stack_value(const TraceArgument& argument, const c10::Argument& schema) {
-  if (argument.kind == TraceArgument::Kind::kTensor) return constant_value(argument.tensor);
-  if (argument.kind == TraceArgument::Kind::kAttribute) {
-    const bool number = argument.attribute.isScalar() && schema.type()->isSubtypeOf(*c10::TensorType::get());
-    if (!number) return argument.attribute;
-    at::Tensor wrapped = c10::scalar_to_tensor(argument.attribute.toScalar());
-    wrapped.unsafeGetTensorImpl()->set_wrapped_number(true);
-    return wrapped;
-  }
-  const auto list = schema.real_type()->cast<c10::ListType>();
-  if (list && list->getElementType()->kind() == c10::TypeKind::OptionalType) {
-    c10::List<std::optional<at::Tensor>> tensors;
-    for (const ValuePtr& item : argument.list)
-      tensors.push_back(item ? std::optional(constant_value(item)) : std::nullopt);
-    return tensors;
-  }
-  c10::List<at::Tensor> tensors;
-  for (const ValuePtr& item : argument.list) tensors.push_back(constant_value(item));
-  return tensors;
-}
-
-}  // namespace
-
-at::Tensor constant_value(const ValuePtr& value) {
-  const Suppress quiet;
-  if (value->kind == TracedKind::kConstant) return value->cell->tensor.clone(at::MemoryFormat::Contiguous);
-  TORCH_CHECK(value->kind == TracedKind::kResult, "not a constant");
-  const TraceOp& op = *value->op;
-  const auto& schema = op.info->schema().arguments();
-  torch::jit::Stack stack;
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) stack.push_back(stack_value(op.arguments[i], schema[i]));
-  op.info->handle().callBoxed(stack);
-  std::vector<at::Tensor> results;
-  for (const c10::IValue& result : stack) {
-    if (result.isTensor()) results.push_back(result.toTensor());
-    if (!is_tensor_list(result)) continue;
-    for (const c10::IValue& item : result.toListRef()) results.push_back(item.toTensor());
-  }
-  return results.at(value->index).clone(at::MemoryFormat::Contiguous);
 }
 
 }  // namespace leapp::capture

@@ -3,68 +3,47 @@
 //
 // What a node reads without having been told: its own state from an earlier call, other nodes' values.
 //
-// Everything a node reads and did not compute is a constant at first (DESIGN 1.4). A constant is a leak when the tensor
-// held a value of a node before (its provenance), or when its memory holds something else by the time the node closes,
-// or when the place it was taken from (a buffer of a module) holds another tensor by then.
+// Everything a node reads and did not compute is a constant at first. A constant is a leak when the tensor held a value
+// of a node before (its provenance), or when its memory holds something else by the time the node closes, or when the
+// place it was taken from (a buffer of a module) holds another tensor by then.
 #pragma once
 
-#include <compare>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "capture/storage_content.h"
-#include "capture/trace.h"
+#include "capture/evaluate.h"
+#include "capture/memory.h"
+#include "capture/record.h"
 
 namespace leapp::capture {
 
-struct NodeRecord;
-class Recorder;
-
-/// One tensor operand of an operator, counted over all of them.
-struct Use {
-  TraceOp* op = nullptr;
-  std::size_t operand = 0;
-  auto operator<=>(const Use&) const = default;
-};
-
-/// The value that a leak is.
-struct LeakSource {
-  std::string node;
-  std::string port;         ///< a published output; empty: a value that the node kept to itself
-  std::uint64_t key = 0;    ///< which one
-  std::uint64_t delay = 0;  ///< passes between it was made and it is read
-  bool operator==(const LeakSource&) const = default;
-};
-
-/// Becomes an input of the node.
-struct Leak {
-  LeakSource source;
-  std::shared_ptr<StorageContent> memory;  ///< state kept in place: where. Null otherwise
-  Geometry place;                          ///< of the port in that memory
-  bool in_place = false;                   ///< it stays in that memory; else the first call found it there
-  ValueType type;
-  std::string name;              ///< of the attribute or variable; empty: not known
-  int asked = 0;                 ///< how often nobody knew its name
-  bool declared = false;         ///< by module or register_buffer
-  ValuePtr update;               ///< its next value, where it is known to be one of the first call. Else see `source`
-  LocationId location = 0;       ///< of the first read
-  std::map<Use, Geometry> uses;  ///< in the first call; with `memory`, where in it
-  std::map<std::size_t, at::Tensor> read;  ///< by call: what it read; of those whose sample is kept
-  std::map<std::size_t, at::Tensor> next;  ///< likewise: what it left for the next
-};
-
-/// A tensor that may hold something else when the node closes.
-struct Place {
+/// A buffer that a module has, or that was registered, as one call saw it. It may hold something else at the end.
+struct BufferTrace {
   std::string name;
   bool declared = false;  ///< else: a buffer of a module that was called
-  at::Tensor tensor;      ///< when the call began
-  at::Tensor at_end;      ///< when it ends
-  at::Tensor content;     ///< copy of what `tensor` held
-  std::shared_ptr<StorageContent> memory;
+  std::shared_ptr<Memory> memory;
   Geometry geometry;
+  ContentPtr content;    ///< what it held when the call began
+  bool in_place = true;  ///< at the end it is the same tensor
+  /// Else: the value of the one that has taken its place; empty: there is none, or one of another type. Asked for only
+  /// where it matters, as it may add to the trace.
+  std::function<ValuePtr()> successor;
+};
+
+/// One call of a node, complete but not closed.
+struct CallTrace {
+  std::string node;
+  std::uint64_t pass = 0;
+  ActivationId activation = 0;
+  std::vector<ValuePtr> outputs;  ///< set apart (constant_outputs.h)
+  std::vector<BufferTrace> buffers;
+  /// Results of operators that read a number out of constants, and where.
+  std::vector<std::pair<ValuePtr, LocationId>> numbers;
 };
 
 /// What a constant of a call made in `pass` stands for; nothing: a constant indeed.
@@ -73,15 +52,15 @@ std::optional<LeakSource> source_of(const ConstantCell& cell, std::uint64_t pass
 /// Whether a tensor at `inner` can be read from the elements of one at `outer`.
 bool contains(const Geometry& outer, const Geometry& inner);
 
-/// What `place` holds at the end of the call; null: what it held at its beginning.
-ValuePtr end_value(const Place& place, Recorder& recorder, ActivationId activation);
-ValuePtr end_value(StorageContent& memory, const Geometry& place, Recorder& recorder, ActivationId activation);
+/// What `buffer` holds at the end of the call; null: what it held at its beginning.
+ValuePtr end_value(const BufferTrace& buffer, ActivationId activation, TraceBuilder& builder);
+ValuePtr end_value(Memory& memory, const Geometry& place, ActivationId activation, TraceBuilder& builder);
 
-/// Looks for leaks in the first call of a node. REQUIRES: the node is about to close; the recorder is locked.
+/// Looks for leaks in the first call of a node. REQUIRES: the node is about to close.
 class LeakFinder {
  public:
-  LeakFinder(Recorder& recorder, ActivationId activation, std::uint64_t pass, const std::vector<Place>& places)
-      : recorder_(recorder), activation_(activation), pass_(pass), places_(places) {}
+  LeakFinder(const CallTrace& call, TraceBuilder& builder, Evaluator& evaluator)
+      : call_(call), builder_(builder), evaluator_(evaluator) {}
 
   /// All that the values, and the next values of what is found, depend on.
   void search(const std::vector<ValuePtr>& values);
@@ -93,25 +72,21 @@ class LeakFinder {
   void visit(const ValuePtr& value);
   void drain();
   void visit_constant(const Use& use, const ValuePtr& value);
-  bool visit_place(const Use& use, const ConstantCell& cell);
+  bool visit_buffer(const Use& use, const ConstantCell& cell);
   bool visit_memory(const Use& use, const ConstantCell& cell);
   void join_unchanged();
   void search_declared();
-  const Place* place_of(const ConstantCell& cell) const;
+  const BufferTrace* buffer_of(const ConstantCell& cell) const;
   Leak& leak_for(const LeakSource& source, const ValuePtr& value);
   Leak& leak_in_memory(const ConstantCell& cell, const Geometry& place, const ValuePtr& update);
 
-  Recorder& recorder_;
-  ActivationId activation_;
-  std::uint64_t pass_;
-  const std::vector<Place>& places_;
+  const CallTrace& call_;
+  TraceBuilder& builder_;
+  Evaluator& evaluator_;
   std::vector<Leak> leaks_;
   std::vector<TraceOp*> pending_;
   std::vector<std::pair<Use, std::shared_ptr<ConstantCell>>> unchanged_;  // read from memory that was written elsewhere
   std::map<const TraceOp*, bool> seen_;
 };
-
-/// What a value that depends on constants only is.
-at::Tensor constant_value(const ValuePtr& value);
 
 }  // namespace leapp::capture

@@ -12,6 +12,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/recorder.h"
 
 namespace leapp::capture {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/op_info.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <array>
@@ -10,8 +12,6 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
-
-#include "torch_types/tensors.h"
 
 namespace leapp::capture {
 namespace {
@@ -195,7 +195,8 @@ std::optional<std::vector<int>> match_arguments(const c10::FunctionSchema& twin,
 
 }  // namespace
 
-OpInfo::OpInfo(c10::OperatorHandle handle) : handle_(handle), schema_(handle_.schema()) {
+OpInfo::OpInfo(const c10::OperatorHandle& handle)
+    : handle_(std::make_unique<const c10::OperatorHandle>(handle)), schema_(handle_->schema()) {
   class_ = classify(name(), overload());
   for (std::size_t i = 0; i < schema_.arguments().size(); ++i) {
     const c10::AliasInfo* alias = schema_.arguments()[i].alias_info();
@@ -218,22 +219,21 @@ OpInfo::OpInfo(c10::OperatorHandle handle) : handle_(handle), schema_(handle_.sc
       "aten::", "prims::", "prim::", "quantized::", "mkldnn::", "inductor::", "profiler::", "static_runtime::"};
   torchs_own_ =
       std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
-  random_ = handle_.hasTag(at::Tag::nondeterministic_seeded);
-  dynamic_shape_ = handle_.hasTag(at::Tag::dynamic_output_shape);
-  inplace_view_ = handle_.hasTag(at::Tag::inplace_view);
-  composite_ = handle_.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);
+  dynamic_shape_ = handle_->hasTag(at::Tag::dynamic_output_shape);
+  inplace_view_ = handle_->hasTag(at::Tag::inplace_view);
+  composite_ = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
 }
 
-std::string dtype_text(at::ScalarType dtype) {
-  const auto known = to_dtype(dtype);
-  return known ? std::string(dtype_name(*known)) : c10::toString(dtype);
-}
+OpInfo::~OpInfo() = default;
+
+void OpInfo::run(std::vector<c10::IValue>& stack) const { handle_->callBoxed(stack); }
 
 std::string OpInfo::qualified_name() const { return overload().empty() ? name() : name() + "." + overload(); }
 
 bool OpInfo::has_autocast_kernel(c10::DeviceType device) const {
   const auto key = device == c10::DeviceType::CUDA ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU;
-  return handle_.hasKernelForDispatchKey(key);
+  return handle_->hasKernelForDispatchKey(key);
 }
 
 int OpInfo::argument(std::string_view wanted) const {

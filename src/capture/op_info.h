@@ -2,14 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
-#include <ATen/record_function.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace at {
+struct RecordFunction;
+}
+namespace c10 {
+class OperatorHandle;
+}
 
 namespace leapp::capture {
 
@@ -41,13 +47,15 @@ struct FunctionalTwin {
 /// What capture knows about one operator overload. Made once per process, never destroyed.
 class OpInfo {
  public:
-  explicit OpInfo(c10::OperatorHandle handle);
+  explicit OpInfo(const c10::OperatorHandle& handle);
+  ~OpInfo();
 
   [[nodiscard]] const c10::FunctionSchema& schema() const { return schema_; }
   [[nodiscard]] const std::string& name() const { return schema_.name(); }               ///< "aten::add"
   [[nodiscard]] const std::string& overload() const { return schema_.overload_name(); }  ///< "Tensor"
   [[nodiscard]] std::string qualified_name() const;
-  [[nodiscard]] const c10::OperatorHandle& handle() const { return handle_; }
+  /// Runs it: takes its arguments from the end of `stack` and leaves its results there. Throws what torch throws.
+  void run(std::vector<c10::IValue>& stack) const;
 
   [[nodiscard]] OpClass op_class() const { return class_; }
   [[nodiscard]] const std::vector<std::size_t>& writes() const { return writes_; }
@@ -72,7 +80,7 @@ class OpInfo {
   [[nodiscard]] int argument(std::string_view name) const;
 
  private:
-  c10::OperatorHandle handle_;
+  std::unique_ptr<const c10::OperatorHandle> handle_;
   const c10::FunctionSchema& schema_;
   OpClass class_ = OpClass::kPlain;
   std::vector<std::size_t> writes_;
@@ -95,8 +103,5 @@ const OpInfo* op_info(const std::string& name, const std::string& overload);
 
 /// Same, nullptr when it is not registered.
 const OpInfo* find_op(const std::string& name, const std::string& overload);
-
-/// "float32": the bundle's spelling, or torch's where a bundle has none.
-std::string dtype_text(at::ScalarType dtype);
 
 }  // namespace leapp::capture

@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "capture/constant_outputs.h"
-#include "capture/op_builder.h"
-#include "capture/session.h"
+#include "capture/evaluate.h"
+#include "capture/record.h"
 #include "capture/slice.h"
+#include "capture/trace_builder.h"
 
 namespace leapp::capture {
 namespace {
@@ -30,8 +31,8 @@ void replace_operand(const Use& use, const ValuePtr& value) {
 
 class Promoter {
  public:
-  Promoter(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Logger& log)
-      : nodes_(nodes), policy_(policy), log_(log), builder_([](auto&&...) {}, 0) {}
+  Promoter(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator, Logger& log)
+      : nodes_(nodes), policy_(policy), evaluator_(evaluator), log_(log), builder_([](auto&&...) {}, 0) {}
 
   void run() {
     for (const auto& node : nodes_) {
@@ -66,10 +67,10 @@ class Promoter {
   }
 
   // What calls read before it was known that they read state: a row of tensors that were there from the beginning.
-  static void add_reads(const NodeRecord& node, Leak& leak) {
+  void add_reads(const NodeRecord& node, Leak& leak) {
     for (const Divergence& divergence : node.divergences) {
-      if (divergence.now && leak.uses.contains(divergence.use))
-        leak.read.try_emplace(divergence.call, constant_value(divergence.now));
+      if (divergence.now && leak.uses.contains(divergence.use) && !leak.read.contains(divergence.call))
+        leak.read[divergence.call] = evaluator_.value_of(divergence.now);
     }
   }
 
@@ -150,7 +151,7 @@ class Promoter {
       const auto read = leak.read.find(producer.samples[i].call + leak.source.delay);
       producer.samples[i].outputs.push_back(next != leak.next.end()   ? next->second
                                             : read != leak.read.end() ? read->second
-                                                                      : at::Tensor());
+                                                                      : nullptr);
     }
     return wanted.name;
   }
@@ -245,16 +246,18 @@ class Promoter {
 
   const std::vector<std::unique_ptr<NodeRecord>>& nodes_;
   Leaks policy_;
+  Evaluator& evaluator_;
   Logger& log_;
-  OpBuilder builder_;
+  TraceBuilder builder_;
   std::set<const Leak*> promoted_;
   int unnamed_ = 0;
 };
 
 }  // namespace
 
-void promote_leaks(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Logger& log) {
-  Promoter(nodes, policy, log).run();
+void promote_leaks(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
+                   Logger& log) {
+  Promoter(nodes, policy, evaluator, log).run();
 }
 
 }  // namespace leapp::capture

@@ -11,6 +11,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/result_types.h"
 
 namespace leapp::capture {
@@ -34,8 +35,9 @@ bool contains(const auto& list, const auto* item) { return std::find(list.begin(
 
 }  // namespace
 
-Recorder::Recorder(Warn warn)
-    : warn_(std::move(warn)),
+Recorder::Recorder(std::shared_ptr<FrontEnd> front_end, Warn warn)
+    : front_end_(std::move(front_end)),
+      warn_(std::move(warn)),
       builder_([this](const OpInfo& op, LocationId where, ActivationId first, ActivationId second) {
         note_error(failed_precondition(fmt::format(
             "{}{} mixes values of two open nodes, '{}' and '{}': close one with output_tensors first and announce "
@@ -65,7 +67,7 @@ ActivationId Recorder::open(const std::string& node) {
   return next_activation_;
 }
 
-TensorTable::Survivors Recorder::close(ActivationId activation, std::uint64_t pass) {
+Survivors Recorder::close(ActivationId activation, std::uint64_t pass) {
   const std::string node = name_of(activation);
   open_.erase(activation);
   open_count_ = static_cast<int>(open_.size());
@@ -98,11 +100,11 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
     if (!touches_known(info, inputs)) return false;
   }
   op.info = &info;
-  op.location = current_location();  // may wait for Python's lock: ours must not be held
-  op.only_checked = in_node && !info.returns_tensor() && !info.schema().returns().empty() && is_only_checked();
+  op.location = front_end_->location();  // may wait for Python's lock: ours must not be held
+  op.only_checked =
+      in_node && !info.returns_tensor() && !info.schema().returns().empty() && front_end_->is_only_checked();
   const bool writes = in_node && !info.writes().empty() && !info.inplace_view();
   if (writes && info.twin().op) op.twin_dtypes = result_dtypes(info.twin(), inputs);
-  std::vector<at::Tensor> released;
   std::vector<TensorTable::Unnamed> unnamed;
   {
     const auto guard = lock();
@@ -110,11 +112,10 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
     op.in_node = !open_.empty();
     op.in_node ? gather(op, inputs) : gather_idle(op, inputs);
     gather_written(op, inputs);
-    released = table_.take_released();
     unnamed = table_.take_unnamed();
   }
   // Likewise. What it learns comes back through set_name.
-  if (!unnamed.empty() && ask_for_names()) {
+  if (!unnamed.empty() && front_end_->name_parameters()) {
     const auto guard = lock();
     for (const TensorTable::Unnamed& constant : unnamed) table_.name_again(constant);
   }
@@ -170,8 +171,8 @@ void Recorder::gather_idle(PendingOp& op, c10::ArrayRef<const c10::IValue> input
 }
 
 ActivationId Recorder::preferred(c10::ArrayRef<const c10::IValue> inputs) {
-  if (open_.size() == 1) return open_.begin()->first;
-  ActivationId found = 0;
+  ActivationId found = only_open();
+  if (found != 0) return found;
   for (const c10::IValue& input : inputs) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
       if (found != 0) return;
@@ -259,12 +260,10 @@ void Recorder::abandon(PendingOp& op) {
 }
 
 void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
-  std::vector<at::Tensor> released;
   try {
     const auto guard = lock();
     builder_.set_current(op.info, op.location);
     op.in_node ? finish_locked(op, outputs) : finish_idle(op, outputs);
-    released = table_.take_released();
   } catch (const std::exception& failure) {
     note_error(internal_error(
         fmt::format("recording {}{}: {}", op.info->qualified_name(), at_line(op.location), failure.what())));
@@ -436,8 +435,8 @@ void Recorder::finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
 }
 
 void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {
-  if (is_only_checked()) return;
-  const LocationId where = current_location();
+  if (front_end_->is_only_checked()) return;
+  const LocationId where = front_end_->location();
   const auto guard = lock();
   const ValuePtr value = table_.find(tensor);
   if (value && open_.contains(value->owner)) escapes_.left(name_of(value->owner), how, where);

@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "capture/escapes.h"
-#include "capture/op_builder.h"
+#include "capture/front_end.h"
 #include "capture/tensor_table.h"
 #include "capture/trace.h"
+#include "capture/trace_builder.h"
 #include "leapp/base/status.h"
 
 namespace leapp::capture {
@@ -46,12 +47,12 @@ struct PendingOp {
   ValuePtr published;  ///< some published output among the arguments
 };
 
-/// Turns operators into values (DESIGN 1.3). One lock guards everything; it is never held while user code, Python or
+/// Turns operators into values. One lock guards everything; it is never held while user code, Python or
 /// a kernel runs.
 class Recorder {
  public:
   using Warn = std::function<void(const std::string&)>;
-  explicit Recorder(Warn warn);
+  Recorder(std::shared_ptr<FrontEnd> front_end, Warn warn);
 
   /// Before the kernel runs. False: nothing to remember. Never throws.
   bool begin(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
@@ -66,14 +67,32 @@ class Recorder {
   /// A value left the graph in a way the dispatcher does not show (tolist, numpy). Thread-safe.
   void note_escape(const at::Tensor& tensor, const std::string& how);
 
+  /// Keeps the recorder to this thread. Tensors that the recorder let go of meanwhile are dropped after the lock is:
+  /// their owner may need Python's lock, which a thread that waits for ours may have.
+  class Lock {
+   public:
+    explicit Lock(Recorder& recorder) : recorder_(recorder), guard_(recorder.mutex_) {}
+    ~Lock() { released_ = recorder_.table_.take_released(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    Recorder& recorder_;
+    std::vector<at::Tensor> released_;  // before the guard, so that it goes after it
+    std::unique_lock<std::mutex> guard_;
+  };
+
   // The rest is called with lock() held.
-  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  [[nodiscard]] Lock lock() { return Lock(*this); }
   TensorTable& table() { return table_; }
-  OpBuilder& builder() { return builder_; }
+  TraceBuilder& builder() { return builder_; }
   Escapes& escapes() { return escapes_; }
   ActivationId open(const std::string& node);
-  TensorTable::Survivors close(ActivationId activation, std::uint64_t pass);
+  Survivors close(ActivationId activation, std::uint64_t pass);
   [[nodiscard]] const std::string& name_of(ActivationId activation) const;
+  [[nodiscard]] bool any_open() const { return !open_.empty(); }
+  /// 0: none, or several.
+  [[nodiscard]] ActivationId only_open() const { return open_.size() == 1 ? open_.begin()->first : 0; }
 
   /// Results of operators that read a number out of constants while nodes were open, and where.
   [[nodiscard]] const std::vector<std::pair<ValuePtr, LocationId>>& numbers_of_constants() const { return numbers_; }
@@ -115,8 +134,9 @@ class Recorder {
   void finish_inplace_view(PendingOp& op);
 
   std::mutex mutex_;
+  std::shared_ptr<FrontEnd> front_end_;
   Warn warn_;
-  OpBuilder builder_;
+  TraceBuilder builder_;
   TensorTable table_;
   Escapes escapes_;
   std::map<ActivationId, std::string> open_;

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "capture/constant_outputs.h"
-#include "capture/hook.h"
-#include "capture/session.h"
+#include "capture/op_info.h"
+#include "capture/record.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
@@ -22,8 +22,8 @@ std::string text_of(const ValuePtr& value) {
       return fmt::format("{}{}", value->op->info->qualified_name(), at_line(value->op->location));
     case TracedKind::kConstant:
       return value->cell->name.empty()
-                 ? fmt::format("a constant {}{}{}", describe(value->cell->tensor),
-                               value->cell->location == 0 ? "" : " read", at_line(value->cell->location))
+                 ? fmt::format("a constant {}{}{}", type_text(value->type), value->cell->location == 0 ? "" : " read",
+                               at_line(value->cell->location))
                  : fmt::format("the constant '{}'", value->cell->name);
     default:
       return "another value";
@@ -33,32 +33,6 @@ std::string text_of(const ValuePtr& value) {
 LocationId location_of(const ValuePtr& value) {
   if (value->kind == TracedKind::kResult) return value->op->location;
   return value->kind == TracedKind::kConstant ? value->cell->location : 0;
-}
-
-bool same_memory(const ConstantCell& a, const ConstantCell& b) {
-  return a.by_reference && b.by_reference && a.tensor.has_storage() && b.tensor.has_storage() &&
-         a.tensor.const_data_ptr() == b.tensor.const_data_ptr() && a.tensor.strides() == b.tensor.strides();
-}
-
-std::string content_text(const at::Tensor& tensor) {
-  const Suppress quiet;
-  const std::int64_t shown = std::min<std::int64_t>(tensor.numel(), 4);
-  const at::Tensor head = tensor.reshape({-1}).narrow(0, 0, shown).to(at::kDouble).contiguous();
-  std::string text;
-  for (std::int64_t i = 0; i < shown; ++i) {
-    text += fmt::format("{}{:.6g}", i ? ", " : "", static_cast<const double*>(head.const_data_ptr())[i]);
-  }
-  return "[" + text + (tensor.numel() > shown ? ", ...]" : "]");
-}
-
-// What the first call made from nothing live and kept (a cache that it filled) is read again as it was: a constant.
-bool is_kept(const ValuePtr& first, const ConstantCell& cell) {
-  if (first->kind != TracedKind::kResult || !is_constant(*first)) return false;
-  if (cell.provenance->kind != TracedKind::kFormer) return false;
-  if (cell.provenance->origin->key != ValueKeys().of(first)) return false;
-  const at::Tensor before = constant_value(first);
-  return before.sizes() == cell.tensor.sizes() && before.scalar_type() == cell.tensor.scalar_type() &&
-         content_hash(before) == content_hash(cell.tensor);
 }
 
 }  // namespace
@@ -180,12 +154,11 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
     return;
   }
   const bool cells = first->kind == TracedKind::kConstant && now->kind == TracedKind::kConstant;
-  if (cells && (first->cell == now->cell || same_memory(*first->cell, *now->cell))) return;
+  if (cells && (first->cell == now->cell || first->cell->is_same_memory(*now->cell))) return;
   if (cells && (first->cell->random || now->cell->random)) return;  // reported as such
-  const at::Tensor before = constant_value(first);
-  const at::Tensor after = constant_value(now);
-  const bool same_type = before.sizes() == after.sizes() && before.scalar_type() == after.scalar_type();
-  if (same_type && content_hash(before) == content_hash(after)) return;
+  const ContentPtr before = evaluator_.value_of(first);
+  const ContentPtr after = evaluator_.value_of(now);
+  if (same_content(*before, *after)) return;
   if (use.op) reads_[use] = now;
   Divergence& found =
       diverge(use, use.op ? use.op->sequence : 0,
@@ -193,11 +166,20 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
                           "input_tensors, or as state, to have it change",
                           use.op ? fmt::format("{}{}: ", use.op->info->qualified_name(), at_line(use.op->location))
                                  : std::string(),
-                          text_of(first), content_text(before), content_text(after), call_));
+                          text_of(first), before->text(), after->text(), call_));
   found.kind = Divergence::Kind::kConstant;
   if (found.location == 0) found.location = location_of(first);
   found.name = cells ? first->cell->name : "";
   found.now = now;
+}
+
+// What the first call made from nothing live and kept (a cache that it filled) is read again as it was: a constant.
+bool Comparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
+  if (first->kind != TracedKind::kResult || !is_constant(*first)) return false;
+  if (cell.provenance->kind != TracedKind::kFormer) return false;
+  if (cell.provenance->origin->key != ValueKeys().of(first)) return false;
+  const ContentPtr before = evaluator_.value_of(first);
+  return before->type() == cell.type() && before->hash() == cell.hash();
 }
 
 bool Comparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const {
@@ -231,7 +213,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   leak.type = first->type;
   leak.name = now->cell->name;
   leak.location = now->cell->location;
-  leak.read[0] = constant_value(first);
+  leak.read[0] = evaluator_.value_of(first);
   leak.uses.emplace(use, Geometry());
   record_.leaks.push_back(std::move(leak));
 }

@@ -12,30 +12,13 @@
 
 namespace leapp::capture {
 
-/// Something that was not the same in a later call of a node as in the first, and that an output depends on.
-struct Divergence {
-  enum class Kind : std::uint8_t {
-    kValue,     ///< another value is used
-    kBranch,    ///< another operator
-    kNumber,    ///< another Python number
-    kConstant,  ///< another content of a tensor
-  };
-  Use use;                  ///< a constant that differs; op null: anything else
-  std::size_t call = 0;     ///< the later call
-  std::string text;         ///< what, where, and both values
-  std::uint64_t order = 0;  ///< of the operator in the first call
-  Kind kind = Kind::kValue;
-  LocationId location = 0;  ///< in the first call
-  LocationId other = 0;     ///< kBranch: in the later one
-  std::string name;         ///< kNumber: the argument; kConstant: what the program calls the tensor, if known
-  ValuePtr now;             ///< kConstant: what the later call read
-};
-
 /// Compares a later call with the first, operator by operator from the outputs down. What the later call reads from an
 /// earlier one or from another node becomes a leak of the record.
 class Comparison {
  public:
-  Comparison(NodeRecord& record, std::size_t call, std::uint64_t pass) : record_(record), call_(call), pass_(pass) {}
+  /// The call that comes after those in `record`, made in `pass`.
+  Comparison(NodeRecord& record, std::uint64_t pass, Evaluator& evaluator)
+      : record_(record), call_(record.calls), pass_(pass), evaluator_(evaluator) {}
 
   /// `first` and `now` must be the same: an output, or the next value of state.
   void compare(const std::string& what, const ValuePtr& first, const ValuePtr& now);
@@ -53,6 +36,7 @@ class Comparison {
   void match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now);
   void note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now);
   bool is_memory_of(const Leak& leak, const ConstantCell& cell) const;
+  bool is_kept(const ValuePtr& first, const ConstantCell& cell);
   Leak* leak_at(const Use& use);
   Divergence& diverge(const Use& use, std::uint64_t order, const std::string& text);
   void diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now);
@@ -60,6 +44,7 @@ class Comparison {
   NodeRecord& record_;
   std::size_t call_;
   std::uint64_t pass_;
+  Evaluator& evaluator_;
   std::unordered_map<const TraceOp*, const TraceOp*> paired_;
   std::vector<std::pair<TraceOp*, TraceOp*>> pending_;
   std::map<Use, ValuePtr> reads_;

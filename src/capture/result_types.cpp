@@ -10,6 +10,7 @@
 
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 
 namespace leapp::capture {
 namespace {
@@ -62,9 +63,9 @@ std::string signature(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValu
 DTypes ask_torch(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
   try {
     const Suppress quiet;
-    torch::jit::Stack stack;
+    std::vector<c10::IValue> stack;
     for (std::size_t i = 0; i < twin.arguments.size(); ++i) stack.push_back(stand_in(argument(twin, inputs, i)));
-    twin.op->handle().callBoxed(stack);
+    twin.op->run(stack);
     std::vector<at::ScalarType> types;
     for (const c10::IValue& result : stack) {
       for_each_tensor(result, [&](const at::Tensor& tensor) { types.push_back(tensor.scalar_type()); });

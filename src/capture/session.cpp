@@ -7,63 +7,55 @@
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_set>
 #include <utility>
 
 #include "capture/arguments.h"
 #include "capture/checks.h"
-#include "capture/constant_outputs.h"
 #include "capture/hook.h"
-#include "capture/promote.h"
 #include "capture/slice.h"
+#include "capture/sources.h"
+#include "capture/tensor_content.h"
 
 namespace leapp::capture {
 namespace {
 
-// An output that reached a value unchanged, or through operators (glue).
-struct Path {
-  ValuePtr published;
-  std::string op;  // empty: unchanged
-  LocationId location = 0;
+PortTensors ports(const NamedTensors& tensors) {
+  PortTensors result;
+  for (const auto& [name, tensor] : tensors) result.push_back({name, tensor});
+  return result;
+}
+
+std::vector<at::Tensor> aliases_of(const PortTensors& tensors) {
+  const Unrecorded quiet;
+  std::vector<at::Tensor> aliases;
+  for (const PortTensor& port : tensors) aliases.push_back(at::alias(port.tensor));
+  return aliases;
+}
+
+/// The tensors that are still there, and what is known of each.
+struct Kept {
+  std::vector<at::Tensor> tensors;
+  std::vector<KeptTensor> known;
 };
 
-Path path_to(const ValuePtr& value) {
-  if (!value) return {};
-  switch (value->kind) {
-    case TracedKind::kPublished:
-      return {value, "", 0};
-    case TracedKind::kGlue:
-      return {value->origin->source, value->origin->glue_op, value->origin->location};
-    case TracedKind::kInput:
-      return path_to(value->origin->source);
-    case TracedKind::kConstant:
-      return path_to(value->cell->provenance);
-    case TracedKind::kResult:
-      break;
-    default:
-      return {};
+Kept locked(const std::vector<std::pair<WeakTensor, KeptTensor>>& kept) {
+  Kept found;
+  for (const auto& [weak, known] : kept) {
+    at::Tensor tensor = capture::locked(weak);
+    if (!tensor.defined()) continue;
+    found.known.push_back(known);
+    found.known.back().type = type_of(tensor);
+    found.tensors.push_back(std::move(tensor));
   }
-  std::unordered_set<const TraceOp*> seen;
-  std::vector<const TraceOp*> pending{value->op.get()};
-  while (!pending.empty()) {
-    const TraceOp* op = pending.back();
-    pending.pop_back();
-    if (!seen.insert(op).second) continue;
-    Path found;
-    for_each_operand(*op, [&](const ValuePtr& operand) {
-      if (operand->kind == TracedKind::kResult) return pending.push_back(operand->op.get());
-      if (Path path = path_to(operand); path.published && !found.published) found = std::move(path);
-    });
-    if (found.published) return {found.published, op->info->qualified_name(), op->location};
-  }
-  return {};
+  return found;
 }
 
 }  // namespace
 
-Session::Session(std::string name, std::string folder, StartOptions options, std::unique_ptr<Logger> log)
-    : name_(std::move(name)), folder_(std::move(folder)), options_(std::move(options)), log_(std::move(log)) {
-  recorder_ = std::make_shared<Recorder>([log = log_](const std::string& text) { log->warning(text); });
+Session::Session(Recording recording, std::shared_ptr<FrontEnd> front_end)
+    : recording_(std::move(recording)), front_end_(std::move(front_end)), analysis_(evaluator_, *recording_.log) {
+  recorder_ =
+      std::make_shared<Recorder>(front_end_, [log = recording_.log](const std::string& text) { log->warning(text); });
   install_hook(recorder_);
 }
 
@@ -72,188 +64,280 @@ Session::~Session() {
 }
 
 NodeRecord* Session::find(const std::string& node) const {
-  const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == node; });
-  return found == nodes_.end() ? nullptr : found->get();
+  const auto& nodes = recording_.nodes;
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const auto& item) { return item->name == node; });
+  return found == nodes.end() ? nullptr : found->get();
 }
 
-Status Session::check_ports(const std::string& node, const char* direction, const PortTensors& tensors) const {
-  std::set<std::string> seen;
-  for (const auto& [name, tensor, semantics] : tensors) {
-    LEAPP_RETURN_IF_ERROR(check_port_name(node, direction, name));
-    if (!seen.insert(name).second) {
-      return invalid_argument(
-          fmt::format("node '{}': two {}s are called '{}'; names must be unique", node, direction, name));
-    }
-    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, direction, name, tensor));
-  }
-  return {};
+Status Session::check_open(const char* call, const std::string& node) const {
+  LEAPP_RETURN_IF_ERROR(check_node_name(node));
+  if (open_.contains(node)) return {};
+  return failed_precondition(
+      fmt::format("{}: node '{}' is not open; call input_tensors('{}', ...) first", call, node, node));
 }
 
-Session::OpenCall& Session::open(const std::string& node) {
-  auto [position, added] = open_.try_emplace(node);
+NodeCall& Session::open(const std::string& node) {
+  const auto [position, added] = open_.try_emplace(node, node, *recorder_);
   if (added) {
     if (closed_in_pass_.contains(node)) {
       ++pass_;
       closed_in_pass_.clear();
     }
-    position->second.activation = recorder_->open(node);
-    call_passes_[node].push_back(pass_);
+    position->second.open();
+    recording_.call_passes[node].push_back(pass_);
   }
   return position->second;
 }
 
-void Session::report_glue(const std::string& node, const std::string& port, const Origin& published,
-                          const std::string& op, LocationId where) {
-  const std::string text = fmt::format(
-      "{}{} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "
-      "node",
-      line_prefix(where), op, published.node, published.port, node, port);
-  if (published.pass != pass_) return log_->info(text);
-  log_->warning(text);
-  const std::string source = published.node + "/" + published.port;
-  const bool known = std::any_of(notes_.begin(), notes_.end(), [&](const Note& note) {
-    return note.node == node && note.port == port && note.source == source && note.location == where;
-  });
-  if (known) return;
-  notes_.push_back(
-      {.kind = Note::Kind::kGlue, .node = node, .port = port, .source = source, .op = op, .location = where});
+// As if it had not been opened.
+void Session::close(const std::string& node) {
+  const auto call = open_.find(node);
+  recorder_->close(call->second.activation(), pass_);
+  open_.erase(call);
+  recording_.call_passes[node].pop_back();
 }
 
-std::optional<Source> Session::source_of(const std::string& node, const std::string& port, const at::Tensor& tensor) {
-  const ActivationId own = open_.at(node).activation;
-  const ValuePtr value = recorder_->table().find(tensor, own);
-  // What the node itself has computed ends here; where it came from is no matter.
-  if (value && value->owner == own && value->kind != TracedKind::kInput) return std::nullopt;
-  const Path path = path_to(value);
-  if (!path.published) return std::nullopt;
-  const Origin& published = *path.published->origin;
-  if (!path.op.empty()) {
-    report_glue(node, port, published, path.op, path.location);
-    return std::nullopt;
-  }
-  // Memory that NumPy or another library wrote to since is not that output any more.
-  if (content_hash(tensor) != published.content_hash) return std::nullopt;
-  if (pass_ - published.pass > 1) {
-    log_->warning(fmt::format(
-        "input '{}' of node '{}' holds {}/{} of {} passes ago. An exported edge is at most one pass late: it "
-        "gets none; keep older values as state of the node",
-        port, node, published.node, published.port, pass_ - published.pass));
-    return std::nullopt;
-  }
-  return Source{published.node, published.port, published.pass != pass_};
+Result<std::vector<at::Tensor>> Session::input_tensors(const std::string& node, const PortTensors& tensors) {
+  return add_inputs(node, tensors, false);
 }
 
-Status Session::check_depends(const std::string& node, const PortTensor& output) {
-  const ActivationId activation = open_.at(node).activation;
-  const ValuePtr value = recorder_->table().find(output.tensor, activation);
-  // What depends on no input may be state: later calls tell (constant_outputs.h).
-  if (!value || value->owner == 0 || value->owner == activation) return {};
-  return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
-                                         node, recorder_->name_of(value->owner)));
-}
-
-Status Session::check_static(const std::string& node, const PortTensors& static_outputs) {
-  for (const PortTensor& output : static_outputs) {
-    const ValuePtr value = recorder_->table().find(output.tensor);
-    const bool callers_own = value && value->kind == TracedKind::kInput && !recorder_->table().find_own(output.tensor);
-    if (!value || value->owner == 0 || callers_own) continue;
-    return invalid_argument(
-        fmt::format("static output '{}' of node '{}': the tensor is computed in node '{}'; a static output is a tensor "
-                    "that depends on no input. Announce it among the other outputs",
-                    output.name, node, recorder_->name_of(value->owner)));
+Status Session::reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from) {
+  const auto guard = recorder_->lock();
+  for (const std::string& state : states) {
+    const auto [at, added] = recording_.resets.try_emplace({node, state}, from);
+    if (added || at->second == from) continue;
+    const auto text = [](const std::string& name) { return name.empty() ? "False" : "'" + name + "'"; };
+    return invalid_argument(fmt::format("reset_from of state '{}' of node '{}': expected {} as before, found {}", state,
+                                        node, text(at->second), text(from)));
   }
   return {};
 }
 
-Status Session::check_outputs(const std::string& node, const PortTensors& tensors, const PortTensors& static_outputs) {
-  LEAPP_RETURN_IF_ERROR(check_node_name(node));
-  if (!open_.contains(node)) {
-    return failed_precondition(
-        fmt::format("output_tensors: node '{}' is not open; call input_tensors('{}', ...) first", node, node));
+Result<std::vector<at::Tensor>> Session::state_tensors(const std::string& node, const NamedTensors& tensors) {
+  {
+    const auto guard = recorder_->lock();
+    LEAPP_RETURN_IF_ERROR(check_open("state_tensors", node));
   }
-  if (tensors.empty() && static_outputs.empty())
-    return invalid_argument(fmt::format("node '{}': output_tensors needs at least one output", node));
-  const PortTensors& updates = open_.at(node).updates;
-  PortTensors all = tensors;
-  all.insert(all.end(), updates.begin(), updates.end());
-  all.insert(all.end(), static_outputs.begin(), static_outputs.end());
-  LEAPP_RETURN_IF_ERROR(check_ports(node, "output", all));
-  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(node, output));
-  LEAPP_RETURN_IF_ERROR(check_static(node, static_outputs));
-  LEAPP_RETURN_IF_ERROR(check_reentry(node, all));
-  return check_mixed_inputs(node, all);
+  return add_inputs(node, ports(tensors), true);
 }
 
-void Session::name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
+Result<std::vector<at::Tensor>> Session::add_inputs(const std::string& node, const PortTensors& tensors, bool state) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  LEAPP_RETURN_IF_ERROR(check_node_name(node));
+  for (const PortTensor& port : tensors)
+    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "input", port.name, port.tensor));
+  std::vector<at::Tensor> aliases = aliases_of(tensors);
+  const Watched watched = buffers_of_called_modules(node);
   const auto guard = recorder_->lock();
-  recorder_->table().set_name(tensor, name, parameter);
+  const bool was_open = open_.contains(node);
+  const NodeCall unopened(node, *recorder_);
+  LEAPP_RETURN_IF_ERROR((was_open ? open_.at(node) : unopened).check_inputs(tensors, state, find(node)));
+  NodeCall& call = open(node);
+  if (const Status bound = bind_inputs(call, tensors, aliases, state); !bound.ok()) {
+    if (!was_open) close(node);
+    return bound;
+  }
+  for (const auto& [buffer, tensor] : watched) call.add_buffer(buffer, tensor, false);
+  return aliases;
+}
+
+Status Session::bind_inputs(NodeCall& call, const PortTensors& tensors, const std::vector<at::Tensor>& aliases,
+                            bool state) {
+  const NodeRecord* known = find(call.node());
+  SourceFinder sources(pass_, recording_);
+  std::vector<PortRecord> added;
+  for (const PortTensor& input : tensors) {
+    PortRecord port{input.name, type_of(input.tensor), std::nullopt, input.semantics, state};
+    port.source = sources.find(call.node(), input.name, source_value(call, *recorder_, input.tensor),
+                               [&] { return content_hash(input.tensor); });
+    if (known) {
+      const auto first = std::find_if(known->inputs.begin(), known->inputs.end(),
+                                      [&](const PortRecord& item) { return item.name == input.name; });
+      // Only looked at: this call may not be finished, or announce it again.
+      std::optional<PortRecord> merged;
+      if (first != known->inputs.end()) merged = *first;
+      if (merged) LEAPP_RETURN_IF_ERROR(merge_source(call.node(), *merged, port.source));
+    }
+    added.push_back(std::move(port));
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) call.bind_input(std::move(added[i]), tensors[i].tensor, aliases[i]);
+  return {};
+}
+
+Result<std::vector<at::Tensor>> Session::update_state(const std::string& node, const NamedTensors& tensors) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  const auto guard = recorder_->lock();
+  LEAPP_RETURN_IF_ERROR(check_open("update_state", node));
+  LEAPP_RETURN_IF_ERROR(open_.at(node).update_state(tensors));
+  std::vector<at::Tensor> values;
+  for (const auto& [name, tensor] : tensors) values.push_back(tensor);
+  return values;
+}
+
+Result<std::vector<at::Tensor>> Session::register_buffer(const std::string& node, const NamedTensors& tensors) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  for (const auto& [name, tensor] : tensors) LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "buffer", name, tensor));
+  std::vector<at::Tensor> aliases = aliases_of(ports(tensors));
+  const auto guard = recorder_->lock();
+  LEAPP_RETURN_IF_ERROR(check_open("register_buffer", node));
+  NodeCall& call = open_.at(node);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    LEAPP_RETURN_IF_ERROR(call.check_buffer(tensors[i].first, tensors[i].second));
+    LEAPP_RETURN_IF_ERROR(call.check_source(tensors[i].first, tensors[i].second));
+    for (std::size_t j = 0; j < i; ++j) {
+      if (tensors[j].first == tensors[i].first) {
+        return invalid_argument(
+            fmt::format("register_buffer: '{}' is given twice for node '{}'", tensors[i].first, node));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) call.add_buffer({tensors[i].first, nullptr}, aliases[i], true);
+  return aliases;
+}
+
+Status Session::module(const std::string& node, const std::vector<annotate::Buffer>& buffers) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  std::vector<at::Tensor> tensors;
+  for (const annotate::Buffer& buffer : buffers) tensors.push_back(buffer.get());
+  const auto guard = recorder_->lock();
+  LEAPP_RETURN_IF_ERROR(check_open("module", node));
+  NodeCall& call = open_.at(node);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    names.push_back(buffers[i].name);
+    std::replace(names.back().begin(), names.back().end(), '.', '_');
+    if (!tensors[i].defined()) continue;
+    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "buffer", names[i], tensors[i]));
+    LEAPP_RETURN_IF_ERROR(call.check_buffer(names[i], tensors[i]));
+    if (call.is_declared(names[i], tensors[i])) continue;
+    const ValuePtr value = recorder_->table().find_own(tensors[i]);
+    const bool used = value && (value->kind == TracedKind::kConstant || value->owner != 0);
+    if (!used) continue;
+    return failed_precondition(
+        fmt::format("module: buffer '{}' was used in node '{}' before; call annotate.module right after input_tensors, "
+                    "before the module runs",
+                    buffers[i].name, node));
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!tensors[i].defined() || call.is_declared(names[i], tensors[i])) continue;
+    // Made while the node is open: what it holds is its first content, not something to compute in every call.
+    recorder_->table().overwrite_unknown(tensors[i]);
+    call.add_buffer({names[i], buffers[i].get}, tensors[i], true);
+  }
+  return {};
+}
+
+void Session::watch(const std::vector<annotate::Buffer>& buffers) {
+  std::vector<at::Tensor> tensors;
+  for (const annotate::Buffer& buffer : buffers) tensors.push_back(buffer.get());
+  const auto guard = recorder_->lock();
+  watched_.insert(watched_.end(), buffers.begin(), buffers.end());
+  for (auto& [node, call] : open_) {
+    if (find(node)) continue;  // what changes from call to call shows by itself
+    for (std::size_t i = 0; i < buffers.size(); ++i) call.add_buffer(buffers[i], tensors[i], false);
+  }
+}
+
+Session::Watched Session::buffers_of_called_modules(const std::string& node) {
+  std::vector<annotate::Buffer> buffers;
+  {
+    const auto guard = recorder_->lock();
+    if (open_.contains(node) || find(node)) return {};
+    buffers = watched_;
+  }
+  Watched watched;
+  for (const annotate::Buffer& buffer : buffers) {
+    at::Tensor tensor = buffer.get();
+    watched.emplace_back(buffer, std::move(tensor));
+  }
+  return watched;
 }
 
 void Session::note_default(const std::string& node, const at::Tensor& tensor) {
-  const LocationId where = current_location();
+  const LocationId where = front_end_->location();
   const auto guard = recorder_->lock();
-  const auto open = open_.find(node);
-  if (open == open_.end()) return;
+  const auto call = open_.find(node);
+  if (call == open_.end()) return;
   recorder_->builder().set_current(nullptr, where);
-  const ValuePtr value = recorder_->table().operand(tensor, open->second.activation);
+  const ValuePtr value = recorder_->table().operand(tensor, call->second.activation());
   if (value->kind == TracedKind::kConstant) value->cell->given = true;
 }
 
-at::Tensor Session::view_at(const IndexedView& wanted) {
-  const at::Tensor& base = wanted.base;
-  if (base.dim() == 0 || wanted.dim < -base.dim() || wanted.dim >= base.dim()) return {};
-  const std::int64_t dim = wanted.dim < 0 ? wanted.dim + base.dim() : wanted.dim;
-  const LocationId where = current_location();
-  std::optional<std::int64_t> length = wanted.length;
-  if (wanted.stop.defined()) {
+bool Session::is_open(const std::string& node) {
+  const auto guard = recorder_->lock();
+  return open_.contains(node);
+}
+
+bool Session::abandon(const std::string& node) {
+  const auto guard = recorder_->lock();
+  if (!open_.contains(node)) return false;
+  close(node);
+  return true;
+}
+
+void Session::look_at_buffers(const std::string& node) {
+  std::vector<std::function<at::Tensor()>> getters;
+  {
     const auto guard = recorder_->lock();
-    recorder_->builder().set_current(nullptr, where);
-    length = distance(recorder_->table().operand(wanted.start), recorder_->table().operand(wanted.stop));
-    if (!length) return {};
+    const auto call = open_.find(node);
+    if (call == open_.end()) return;
+    getters = call->second.getters();
   }
-  const Unrecorded quiet;
-  const std::int64_t size = base.size(dim);
-  const auto number = wanted.start.item<std::int64_t>();
-  const std::int64_t first = number < 0 ? number + size : number;
-  const std::int64_t end = first + length.value_or(1);
-  // A slice that ends at 0 begins nowhere; one with other ends than these has another length.
-  if (first < 0 || first >= size || end > size || end <= first || (wanted.stop.defined() && number < 0 && end == size))
-    return {};
-  const at::Tensor view = length ? base.narrow(dim, first, *length) : base.select(dim, first);
+  std::vector<at::Tensor> now;
+  now.reserve(getters.size());
+  for (const auto& get : getters) now.push_back(get ? get() : at::Tensor());
   const auto guard = recorder_->lock();
-  if (open_.empty()) return {};
-  recorder_->builder().set_current(nullptr, where);
-  const ActivationId preferred = open_.size() == 1 ? open_.begin()->second.activation : 0;
-  const ValuePtr index = recorder_->table().operand(wanted.start, preferred);
-  recorder_->table().bind_dynamic(view, base, {dim, index, length});
-  return view;
+  const auto call = open_.find(node);
+  if (call != open_.end()) call->second.look_at_buffers(now, *recording_.log);
 }
 
-void Session::release(const at::Tensor& tensor) {
-  const auto guard = recorder_->lock();
-  recorder_->table().release(tensor);
+Result<std::vector<at::Tensor>> Session::output_tensors(const std::string& node, const PortTensors& tensors,
+                                                        const PortTensors& static_outputs,
+                                                        const OutputOptions& options) {
+  LEAPP_RETURN_IF_ERROR(recorder_->take_error());
+  look_at_buffers(node);
+  const LocationId where = front_end_->location();
+  OpenQuestions questions;
+  {
+    const auto guard = recorder_->lock();
+    LEAPP_RETURN_IF_ERROR(check_open("output_tensors", node));
+    NodeRecord* known = find(node);
+    NodeCall& open = open_.at(node);
+    LEAPP_RETURN_IF_ERROR(open.check_outputs(tensors, static_outputs, known));
+    LEAPP_RETURN_IF_ERROR(
+        open.check_mixed_inputs(open.all_outputs(tensors, static_outputs), known, mixed_, *recording_.log));
+    recorder_->builder().set_current(nullptr, where);
+    NodeCall call = std::move(open);
+    open_.erase(node);
+    closed_in_pass_.insert(node);
+    const CallOutputs outputs = call.outputs(tensors, static_outputs, known);
+    questions = CallRecorder(recording_, *recorder_, analysis_, pass_).close(call, outputs, known, options, where);
+  }
+  answer(node, questions);
+  std::vector<at::Tensor> values;
+  for (const PortTensor& output : tensors) values.push_back(output.tensor);
+  return values;
 }
 
-void Session::rewritten(const at::Tensor& tensor) {
-  recorder_->note_escape(tensor, "a Python function that writes to it");
+void Session::answer(const std::string& node, const OpenQuestions& questions) {
+  for (const auto& [index, holder] : questions.next) {
+    const at::Tensor tensor = capture::locked(holder);
+    if (!tensor.defined()) continue;
+    const ContentPtr copy = copied_content(tensor);
+    const auto guard = recorder_->lock();
+    find(node)->leaks[index].next[questions.call] = copy;
+  }
+  if (questions.nameless.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [index, holder] : questions.nameless)
+    names.push_back(front_end_->holder_name(capture::locked(holder)));
   const auto guard = recorder_->lock();
-  recorder_->table().overwrite_unknown(tensor);
-}
-
-void Session::copied(const at::Tensor& source, const at::Tensor& copy) {
-  const auto guard = recorder_->lock();
-  const ValuePtr value = recorder_->table().find(source);
-  const bool same =
-      value && copy.defined() && source.sizes() == copy.sizes() && source.scalar_type() == copy.scalar_type();
-  if (same) recorder_->table().bind_content(copy, value);
-}
-
-void Session::note_escape(const at::Tensor& tensor, const std::string& how) { recorder_->note_escape(tensor, how); }
-
-bool Session::is_live(const at::Tensor& tensor) {
-  const auto guard = recorder_->lock();
-  const ValuePtr value = recorder_->table().find_own(tensor);
-  return value && value->owner != 0;
+  NodeRecord* record = find(node);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Leak& leak = record->leaks[questions.nameless[i].first];
+    leak.name = names[i];
+    ++leak.asked;
+  }
 }
 
 void Session::drop_open_calls() {
@@ -265,42 +349,30 @@ void Session::drop_open_calls() {
   for (const std::string& node : open) {
     abandon(node);
     if (const NodeRecord* known = find(node)) {
-      log_->info(fmt::format("stop: call {} of node '{}' is not finished and is dropped", known->calls, node));
+      recording_.log->info(
+          fmt::format("stop: call {} of node '{}' is not finished and is dropped", known->calls, node));
     } else {
-      log_->warning(fmt::format(
+      recording_.log->warning(fmt::format(
           "stop: node '{}' was opened and never closed with output_tensors: it is not part of the graph", node));
     }
   }
 }
 
-void Session::end_recording(std::vector<Leaving>& left) {
-  drop_open_calls();
-  const auto guard = recorder_->lock();
-  if (options_.leaks != Leaks::kConstant) left = recorder_->table().leavings();
-}
-
-void Session::report(const std::vector<Leaving>& left) {
-  promote_leaks(nodes_, options_.leaks, *log_);
-  settle_constant_outputs(nodes_, options_, *log_);
-  report_leavings(nodes_, left, *log_);
-  if (options_.leaks != Leaks::kConstant) report_changed_values(nodes_, changed_values_, *log_);
-  name_divergences();
-  for (const auto& node : nodes_) {
-    for (const PortRecord& input : node->inputs) {
-      if (!input.state || (input.source && input.source->node == node->name)) continue;
-      log_->warning(fmt::format("state '{}' of node '{}' was never updated with update_state: it is a plain input",
-                                input.name, node->name));
-    }
-    const Slice slice = slice_of(node->output_values);
-    report_constants(node->name, slice, *log_);
-    seal_constants(slice);
-    for (const Divergence& divergence : node->divergences) log_->warning(divergence.text);
+void Session::report(NodeRecord& node) {
+  for (const PortRecord& input : node.inputs) {
+    if (!input.state || (input.source && input.source->node == node.name)) continue;
+    recording_.log->warning(fmt::format(
+        "state '{}' of node '{}' was never updated with update_state: it is a plain input", input.name, node.name));
   }
+  const Slice slice = slice_of(node.output_values);
+  report_constants(node.name, slice, *recording_.log);
+  seal_constants(slice);
+  for (const Divergence& divergence : node.divergences) recording_.log->warning(divergence.text);
 }
 
 Status Session::stop() {
   const auto recorder = recorder_;
-  std::vector<Leaving> left;
+  std::vector<std::pair<WeakTensor, KeptTensor>> left;
   Status failed;
   const auto attempt = [&](const auto& step) {
     try {
@@ -309,32 +381,44 @@ Status Session::stop() {
       if (failed.ok()) failed = internal_error(fmt::format("stop: {}", failure.what()));
     }
   };
-  attempt([&] { end_recording(left); });
+  attempt([&] {
+    drop_open_calls();
+    const auto guard = recorder->lock();
+    if (recording_.options.leaks != Leaks::kConstant) left = recorder->table().kept_tensors();
+  });
   remove_hook();
   {
     const auto guard = recorder->lock();
-    for (Note& note : recorder->escapes().take_notes()) notes_.push_back(std::move(note));
+    for (Note& note : recorder->escapes().take_notes()) recording_.notes.push_back(std::move(note));
   }
   recorder_.reset();
   heap_.reset();
-  attempt([&] { report(left); });
+  attempt([&] { finish(left); });
   const Status pending = recorder->take_error();
   return pending.ok() ? failed : pending;
 }
 
-std::vector<std::string> Session::begun() const {
-  std::vector<std::string> names;
-  for (const auto& [node, passes] : call_passes_) names.push_back(node);
-  return names;
+void Session::finish(const std::vector<std::pair<WeakTensor, KeptTensor>>& left) {
+  {
+    const Kept kept = locked(left);
+    const auto find_holders = [&](const std::vector<std::size_t>& positions) {
+      std::vector<at::Tensor> asked;
+      for (const std::size_t position : positions) asked.push_back(kept.tensors[position]);
+      return front_end_->holders(asked);
+    };
+    analysis_.finish(recording_.nodes, recording_.options, {kept.known, find_holders, changed_values_});
+  }
+  name_divergences();
+  for (const auto& node : recording_.nodes) report(*node);
 }
 
 // While the program's variables are still there to be looked at.
 void Session::name_divergences() {
-  for (const auto& node : nodes_) {
+  for (const auto& node : recording_.nodes) {
     for (Divergence& divergence : node->divergences) {
       if (!divergence.name.empty() || !divergence.now || divergence.now->kind != TracedKind::kConstant) continue;
       const ConstantCell& cell = *divergence.now->cell;
-      divergence.name = cell.name.empty() && cell.by_reference ? holder_name(cell.tensor) : cell.name;
+      divergence.name = cell.name.empty() && cell.by_reference ? front_end_->holder_name(tensor_of(cell)) : cell.name;
     }
   }
 }

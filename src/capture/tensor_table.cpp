@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "capture/hook.h"
-#include "capture/leaks.h"
-#include "capture/leavings.h"
+#include "capture/record.h"
+#include "capture/unread_state.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
@@ -21,7 +21,7 @@ constexpr std::size_t kFewest = 192;
 
 std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
 
-bool is_foreign(const c10::Storage& storage) {
+bool is_from_outside(const c10::Storage& storage) {
   const c10::Allocator* allocator = c10::GetAllocator(storage.device_type());
   return !allocator || storage.data_ptr().get_deleter() != allocator->raw_deleter();
 }
@@ -29,7 +29,7 @@ bool is_foreign(const c10::Storage& storage) {
 }  // namespace
 
 // Room for a usual pass: growing by rehashing costs more than the records.
-TensorTable::TensorTable(OpBuilder& builder) : builder_(builder) {
+TensorTable::TensorTable(TraceBuilder& builder) : builder_(builder) {
   entries_.reserve(256);
   ranges_.reserve(256);
   names_.reserve(64);
@@ -94,7 +94,7 @@ ValuePtr TensorTable::operand(const at::Tensor& tensor, ActivationId preferred) 
 }
 
 ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provenance) {
-  auto cell = std::make_shared<ConstantCell>();
+  auto cell = std::make_shared<TensorCell>();
   // An alias of our own: in-place views (t_, set_) of the user's tensor do not reach it, and letting go of it never
   // needs Python.
   cell->tensor = at::Tensor::wrap_tensor_impl(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
@@ -114,13 +114,13 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   } else {
     unnamed_.push_back({cell, tensor.unsafeGetTensorImpl()});
   }
-  if (!trackable(tensor)) return builder_.constant(std::move(cell));
+  if (!trackable(tensor)) return make_constant(std::move(cell));
   const auto memory = content(tensor);
   memory->add_constant(cell);
   cell->home = memory;
   cell->place = geometry_of(tensor, memory->begin());
   memory->note_shape(cell->place);
-  return builder_.constant(std::move(cell));
+  return make_constant(std::move(cell));
 }
 
 void TensorTable::name_again(const Unnamed& constant) {
@@ -246,8 +246,8 @@ std::shared_ptr<StorageContent> TensorTable::known_content(const at::Tensor& ten
 // Of two storages over the same memory at least one was not allocated by torch. So only memory from elsewhere is
 // compared with everything, and everything with memory from elsewhere.
 std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tensor) {
-  const bool foreign = is_foreign(tensor.storage());
-  if (!foreign && foreign_.empty()) return nullptr;
+  const bool outside = is_from_outside(tensor.storage());
+  if (!outside && from_outside_.empty()) return nullptr;
   const std::uintptr_t begin = address(tensor);
   const std::uintptr_t end = begin + tensor.storage().nbytes();
   if (begin == 0 || begin == end) return nullptr;
@@ -257,10 +257,10 @@ std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tenso
     if (touches && content->alive() && std::find(found.begin(), found.end(), content) == found.end())
       found.push_back(content);
   };
-  if (foreign) {
+  if (outside) {
     for (const auto& [storage, range] : ranges_) look_at(range.content);
   } else {
-    for (const auto& weak : foreign_) {
+    for (const auto& weak : from_outside_) {
       if (const auto content = weak.lock()) look_at(content);
     }
   }
@@ -282,7 +282,7 @@ std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tenso
 
 void TensorTable::place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor) {
   content->add_storage(tensor.storage());
-  if (is_foreign(tensor.storage())) foreign_.push_back(content);
+  if (is_from_outside(tensor.storage())) from_outside_.push_back(content);
   Range range{tensor.storage().getWeakStorageImpl(), content, address(tensor), tensor.storage().nbytes()};
   ranges_.insert_or_assign(tensor.storage().unsafeGetStorageImpl(), std::move(range));
 }
@@ -298,7 +298,7 @@ std::shared_ptr<StorageContent> TensorTable::content(const at::Tensor& tensor) {
 void TensorTable::sweep() {
   std::erase_if(entries_, [](const auto& item) { return item.second.tensor.expired(); });
   std::erase_if(ranges_, [](const auto& item) { return item.second.storage.expired(); });
-  std::erase_if(foreign_, [](const auto& item) {
+  std::erase_if(from_outside_, [](const auto& item) {
     const auto content = item.lock();
     return !content || !content->alive();
   });
@@ -310,8 +310,7 @@ void TensorTable::begin() {
   for (auto& [storage, range] : ranges_) range.content->forget_before();
 }
 
-TensorTable::Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass,
-                                          bool last) {
+Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
   dynamic_.clear();
   Survivors survivors;
   ValueKeys keys;
@@ -362,7 +361,7 @@ std::optional<WeakTensor> TensorTable::holder_of(const LeakSource& source, std::
   return {};
 }
 
-std::optional<WeakTensor> TensorTable::holder_of(const StorageContent& memory, const Geometry& place) const {
+std::optional<WeakTensor> TensorTable::holder_of(const Memory& memory, const Geometry& place) const {
   for (const auto& [impl, entry] : entries_) {
     if (entry.content.get() != &memory || !(entry.geometry == place)) continue;
     if (!entry.tensor.expired()) return entry.tensor;
@@ -370,15 +369,19 @@ std::optional<WeakTensor> TensorTable::holder_of(const StorageContent& memory, c
   return {};
 }
 
-std::vector<Leaving> TensorTable::leavings() const {
-  std::vector<Leaving> found;
+std::vector<std::pair<WeakTensor, KeptTensor>> TensorTable::kept_tensors() const {
+  std::vector<std::pair<WeakTensor, KeptTensor>> found;
   for (const auto& [impl, entry] : entries_) {
     const bool published = entry.value->kind == TracedKind::kPublished;
     if (!published && entry.value->kind != TracedKind::kFormer) continue;
     const Origin& origin = *entry.value->origin;
     if (origin.part || origin.constant || (entry.content && entry.content->kept())) continue;
     if (entry.tensor.expired()) continue;
-    found.push_back({entry.tensor, origin.node, origin.port, origin.pass, origin.key, entry.content.get()});
+    found.emplace_back(entry.tensor, KeptTensor{.node = origin.node,
+                                                .port = origin.port,
+                                                .pass = origin.pass,
+                                                .key = origin.key,
+                                                .memory = static_cast<const Memory*>(entry.content.get())});
   }
   return found;
 }

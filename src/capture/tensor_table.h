@@ -17,14 +17,14 @@
 namespace leapp::capture {
 
 struct LeakSource;
-struct Leaving;
+struct KeptTensor;
 
 /// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
 /// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
 /// `t.data = u`, `set_` and writes through aliases cannot fool it. Guarded by the session's lock.
 class TensorTable {
  public:
-  explicit TensorTable(OpBuilder& builder);
+  explicit TensorTable(TraceBuilder& builder);
 
   /// The value `tensor` holds, by its own entry or by the memory it looks at; null: nothing is known about it.
   /// Among inputs of several open nodes in the same memory, `preferred`'s is taken.
@@ -82,9 +82,6 @@ class TensorTable {
   /// A node opens while no other is open: what is written from now on may be state.
   void begin();
 
-  /// What tensors hold that outlives the call of a node which made it, by key.
-  using Survivors = std::unordered_map<std::uint64_t, ValuePtr>;
-
   /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) so do results that
   /// depend on no node, and constants go.
   Survivors close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
@@ -96,10 +93,11 @@ class TensorTable {
 
   /// A tensor that holds, or lies at, what is asked for; nothing if there is none any more.
   std::optional<WeakTensor> holder_of(const LeakSource& source, std::uint64_t pass) const;
-  std::optional<WeakTensor> holder_of(const StorageContent& memory, const Geometry& place) const;
+  std::optional<WeakTensor> holder_of(const Memory& memory, const Geometry& place) const;
 
-  /// The tensors that are still there and hold what nodes made, but for memory that was there before its node.
-  [[nodiscard]] std::vector<Leaving> leavings() const;
+  /// The tensors that are still there and hold what nodes made, but for memory that was there before its node. Types
+  /// are left to fill in: only who locks a tensor may look at it.
+  [[nodiscard]] std::vector<std::pair<WeakTensor, KeptTensor>> kept_tensors() const;
 
   /// A constant without a name, and the tensor it was read from.
   struct Unnamed {
@@ -152,10 +150,10 @@ class TensorTable {
   void write(const DynamicView& view, const ValuePtr& value);
   void sweep();
 
-  OpBuilder& builder_;
+  TraceBuilder& builder_;
   std::unordered_map<const c10::TensorImpl*, Entry> entries_;
   std::unordered_map<const c10::StorageImpl*, Range> ranges_;
-  std::vector<std::weak_ptr<StorageContent>> foreign_;  // memory that torch did not allocate
+  std::vector<std::weak_ptr<StorageContent>> from_outside_;  // memory that torch did not allocate
   std::unordered_map<const c10::TensorImpl*, Name> names_;
   DynamicViews dynamic_;
   std::vector<at::Tensor> released_;

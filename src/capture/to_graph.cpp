@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "capture/arguments.h"
+#include "capture/attributes.h"
 #include "capture/constant_outputs.h"
 #include "capture/hook.h"
+#include "capture/op_info.h"
 #include "capture/slice.h"
 #include "torch_types/tensors.h"
 
@@ -25,91 +26,6 @@ graph::TensorType to_type(const ValueType& type) {
   return {to_dtype(type.dtype).value_or(DType::kFloat32), graph::Shape(type.sizes.begin(), type.sizes.end())};
 }
 
-template <typename T>
-std::string text_of(const T& thing) {
-  std::ostringstream text;
-  text << thing;
-  return text.str();
-}
-
-graph::Attribute scalar(const c10::IValue& value) {
-  if (value.isBool()) return value.toBool();
-  if (value.isInt()) return value.toInt();
-  if (value.isDouble()) return value.toDouble();
-  return graph::Complex(value.toComplexDouble().real(), value.toComplexDouble().imag());
-}
-
-graph::Attribute list(const c10::IValue& value, const c10::Type& element) {
-  const auto items = value.toListRef();
-  const auto collect = [&]<typename T>(auto get) {
-    std::vector<T> result;
-    for (const c10::IValue& item : items) result.push_back(get(item));
-    return result;
-  };
-  switch (element.kind()) {
-    case c10::TypeKind::BoolType:
-      return collect.operator()<bool>([](const auto& item) { return item.toBool(); });
-    case c10::TypeKind::FloatType:
-      return collect.operator()<double>([](const auto& item) { return item.toDouble(); });
-    case c10::TypeKind::StringType:
-      return collect.operator()<std::string>([](const auto& item) { return item.toStringRef(); });
-    case c10::TypeKind::NumberType:
-      return collect.operator()<graph::Scalar>([](const c10::IValue& item) {
-        return std::visit(
-            [](const auto& number) -> graph::Scalar {
-              if constexpr (std::is_constructible_v<graph::Scalar, decltype(number)>) return number;
-              return std::int64_t{0};
-            },
-            scalar(item));
-      });
-    case c10::TypeKind::ScalarTypeType:
-      return collect.operator()<DType>([](const auto& item) {
-        return to_dtype(static_cast<at::ScalarType>(item.toInt())).value_or(DType::kFloat32);
-      });
-    default:
-      return collect.operator()<std::int64_t>([](const auto& item) { return item.toInt(); });
-  }
-}
-
-graph::Attribute attribute(const c10::IValue& value, c10::TypePtr type) {
-  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
-  if (value.isNone()) return std::monostate{};
-  if (value.isString()) return value.toStringRef();
-  if (value.isDevice()) return graph::Device{value.toDevice().str()};
-  if (value.isList()) {
-    const auto element = type->cast<c10::ListType>();
-    return list(value, element ? *element->getElementType() : *c10::IntType::get());
-  }
-  if (value.isInt()) {
-    switch (type->kind()) {
-      case c10::TypeKind::ScalarTypeType:
-        return to_dtype(static_cast<at::ScalarType>(value.toInt())).value_or(DType::kFloat32);
-      case c10::TypeKind::LayoutType: {
-        std::string name = text_of(static_cast<at::Layout>(value.toInt()));
-        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-        return graph::Layout{name};
-      }
-      case c10::TypeKind::MemoryFormatType: {
-        switch (static_cast<at::MemoryFormat>(value.toInt())) {
-          case at::MemoryFormat::Contiguous:
-            return graph::MemoryFormat{"contiguous_format"};
-          case at::MemoryFormat::ChannelsLast:
-            return graph::MemoryFormat{"channels_last"};
-          case at::MemoryFormat::ChannelsLast3d:
-            return graph::MemoryFormat{"channels_last_3d"};
-          default:
-            return graph::MemoryFormat{"preserve_format"};
-        }
-      }
-      case c10::TypeKind::FloatType:
-        return static_cast<double>(value.toInt());
-      default:
-        break;
-    }
-  }
-  return scalar(value);
-}
-
 class Builder {
  public:
   Builder(const NodeRecord& node) : node_(node), graph_(node.name) {}
@@ -118,10 +34,10 @@ class Builder {
     for (const PortRecord& port : node_.inputs) inputs_[port.name] = graph_.add_input(port.name, to_type(port.type));
     const Slice slice = slice_of(node_.output_values);
     for (const auto& cell : slice.constants) {
-      if (content_hash(cell->tensor) != cell->content_hash) {
-        return failed_precondition(
-            fmt::format("node '{}': the constant {} used{} was changed between stop() and compile_graph()", node_.name,
-                        cell->name.empty() ? describe(cell->tensor) : "'" + cell->name + "'", at_line(cell->location)));
+      if (cell->hash() != cell->content_hash) {
+        return failed_precondition(fmt::format(
+            "node '{}': the constant {} used{} was changed between stop() and compile_graph()", node_.name,
+            cell->name.empty() ? type_text(cell->type()) : "'" + cell->name + "'", at_line(cell->location)));
       }
     }
     for (const TraceOp* op : slice.ops) LEAPP_RETURN_IF_ERROR(add(*op));
@@ -151,9 +67,9 @@ class Builder {
     }
     graph::Value*& made = constants_[value->cell.get()];
     if (!made) {
-      auto converted = to_constant(value->cell->tensor);
-      TORCH_CHECK(converted, "a constant of type ", describe(value->cell->tensor), " used",
-                  at_line(value->cell->location), " cannot be exported");
+      auto converted = value->cell->exported();
+      TORCH_CHECK(converted, "a constant of type ", type_text(value->type), " used", at_line(value->cell->location),
+                  " cannot be exported");
       graph::Constant constant = std::move(*converted);
       constant.parameter = value->cell->parameter;
       made = graph_.add_constant(std::move(constant), value->cell->name);
@@ -173,7 +89,13 @@ class Builder {
     spec.random = op.random;
     const auto& schema = op.info->schema().arguments();
     for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-      spec.arguments.push_back({schema[i].name(), convert(op.arguments[i], schema[i])});
+      try {
+        spec.arguments.push_back({schema[i].name(), convert(op.arguments[i], schema[i])});
+      } catch (const UnknownDtype& dtype) {
+        return unimplemented(fmt::format("node '{}': {}{}: '{}' is the dtype {}, which cannot be exported", node_.name,
+                                         op.info->qualified_name(), at_line(op.location), schema[i].name(),
+                                         dtype.what()));
+      }
     }
     for (const ValueType& type : op.results) spec.results.push_back(to_type(type));
     note_dynamic(op);
@@ -193,7 +115,7 @@ class Builder {
       case TraceArgument::Kind::kAttribute:
         break;
     }
-    return attribute(argument.attribute, schema.real_type());
+    return to_attribute(argument.attribute, schema.real_type());
   }
 
   // A shape that depends on data reaches whatever has the same shape.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/session.h"
+#include "capture/record.h"
 #include "graph/graph.h"
 #include "leapp/base/status.h"
 

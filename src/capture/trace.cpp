@@ -2,17 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/trace.h"
 
-#include <ATen/EmptyTensor.h>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <cstring>
-#include <span>
 #include <utility>
-
-#include "base/hash.h"
-#include "capture/hook.h"
 
 namespace leapp::capture {
 
@@ -64,41 +54,12 @@ ValuePtr make_value(TracedKind kind, ValueType type, Origin origin) {
   return value;
 }
 
-std::string type_text(const ValueType& type) {
-  return fmt::format("{}[{}]", dtype_text(type.dtype), fmt::join(type.sizes, ", "));
-}
-
-at::Tensor locked(const WeakTensor& tensor) {
-  auto strong = tensor.lock();
-  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
-}
-
-std::string describe(const at::Tensor& tensor) {
-  return fmt::format("{}[{}]", dtype_text(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "));
-}
-
-namespace {
-
-// The usual case, for which a walk through the dispatcher is most of the cost.
-bool lies_plainly(const at::Tensor& tensor) {
-  return tensor.device().is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
-}
-
-}  // namespace
-
-at::Tensor dense_copy(const at::Tensor& tensor) {
-  const Suppress quiet;
-  if (!lies_plainly(tensor)) return tensor.detach().clone(at::MemoryFormat::Contiguous);
-  at::Tensor copy = at::detail::empty_cpu(tensor.sizes(), tensor.options());
-  if (copy.nbytes() > 0) std::memcpy(copy.mutable_data_ptr(), tensor.const_data_ptr(), copy.nbytes());
-  return copy;
-}
-
-std::uint64_t content_hash(const at::Tensor& tensor) {
-  const Suppress quiet;
-  const at::Tensor dense =
-      lies_plainly(tensor) ? tensor : tensor.detach().resolve_conj().resolve_neg().cpu().contiguous();
-  return leapp::content_hash(std::span(static_cast<const std::byte*>(dense.const_data_ptr()), dense.nbytes()));
+ValuePtr make_constant(std::shared_ptr<ConstantCell> cell) {
+  auto value = std::make_shared<TracedValue>();
+  value->kind = TracedKind::kConstant;
+  value->type = cell->type();
+  value->cell = std::move(cell);
+  return value;
 }
 
 }  // namespace leapp::capture

@@ -8,37 +8,35 @@
 // its outputs need (to_graph.h).
 #pragma once
 
-#include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 #include <c10/util/SmallVector.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "capture/content.h"
 #include "capture/geometry.h"
-#include "capture/op_info.h"
 #include "capture/source_location.h"
+#include "capture/value_type.h"
+#include "graph/graph.h"
 
 namespace leapp::capture {
-
-/// Does not keep a tensor alive. To lock one may take Python's lock, which a thread that waits for ours may have: do it
-/// without any lock of ours held.
-using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
-at::Tensor locked(const WeakTensor& tensor);  ///< undefined: it is gone
 
 /// One opening of a node. 0: none. A value is live while the activation that owns it is open.
 using ActivationId = std::uint32_t;
 
-class StorageContent;
+class Memory;
+class OpInfo;
 struct TracedValue;
 using ValuePtr = std::shared_ptr<TracedValue>;
 
 /// A tensor that a node reads and did not compute. Held by reference until something is about to write to its
-/// memory; then it gets a copy of its own.
+/// memory; then it gets a copy of its own. What holds it is behind the virtual functions.
 struct ConstantCell {
-  at::Tensor tensor;
   bool by_reference = true;
   bool overwritten = false;        ///< the memory it was taken from has been written to since
   std::uint64_t content_hash = 0;  ///< taken at stop()
@@ -49,9 +47,26 @@ struct ConstantCell {
   bool random = false;             ///< drawn from a random generator while the session ran
   LocationId location = 0;         ///< first use
 
-  std::weak_ptr<StorageContent> home;  ///< the memory it was read from, while anyone has it
-  Geometry place;                      ///< where in it
-  std::vector<Geometry> covered;       ///< parts of it that lay under newer values when it was read
+  std::weak_ptr<Memory> home;     ///< the memory it was read from, while anyone has it
+  Geometry place;                 ///< where in it
+  std::vector<Geometry> covered;  ///< parts of it that lay under newer values when it was read
+
+  ConstantCell() = default;
+  virtual ~ConstantCell() = default;
+  ConstantCell(const ConstantCell&) = delete;
+  ConstantCell& operator=(const ConstantCell&) = delete;
+
+  [[nodiscard]] virtual ValueType type() const = 0;
+  /// Of what it holds now.
+  [[nodiscard]] virtual std::uint64_t hash() const = 0;
+  [[nodiscard]] virtual ContentPtr copy() const = 0;
+  /// For the exported graph, with the bytes as they are; none: of a type that no graph has.
+  [[nodiscard]] virtual std::optional<graph::Constant> exported() const = 0;
+  /// Whether both look at the same elements of the same memory: it has not been replaced.
+  [[nodiscard]] virtual bool is_same_memory(const ConstantCell& other) const = 0;
+  /// Which memory, and how many tensors have it. Null: none of its own.
+  [[nodiscard]] virtual const void* storage() const = 0;
+  [[nodiscard]] virtual std::size_t storage_holders() const = 0;
 };
 
 struct TraceArgument {
@@ -64,11 +79,6 @@ struct TraceArgument {
   static TraceArgument of(ValuePtr value);
   static TraceArgument of(std::vector<ValuePtr> values);
   static TraceArgument of(c10::IValue value);
-};
-
-struct ValueType {
-  at::ScalarType dtype = at::kFloat;
-  c10::DimVector sizes;
 };
 
 /// An operator in functional form. Immutable once its results exist, but for operands that turn out to be state.
@@ -121,6 +131,9 @@ struct TracedValue {
   std::unique_ptr<Origin> origin;      ///< kInput, kPublished, kGlue, kFormer, kDrawn
 };
 
+/// What tensors hold that outlives the call of a node which made it, by key (value_key.h).
+using Survivors = std::unordered_map<std::uint64_t, ValuePtr>;
+
 /// Whether an operator of a node can read it as it is.
 inline bool is_operand(const TracedValue& value) {
   return value.kind == TracedKind::kInput || value.kind == TracedKind::kResult || value.kind == TracedKind::kConstant;
@@ -131,6 +144,7 @@ inline bool is_constant(const TracedValue& value) { return is_operand(value) && 
 
 /// A value of one of the kinds that have an origin.
 ValuePtr make_value(TracedKind kind, ValueType type, Origin origin);
+ValuePtr make_constant(std::shared_ptr<ConstantCell> cell);
 
 /// Calls `visit(ValuePtr&)` for every tensor operand.
 template <typename Op, typename Visit>
@@ -143,15 +157,5 @@ void for_each_operand(Op& op, Visit visit) {
     }
   }
 }
-
-/// "float32[1, 48]"
-std::string describe(const at::Tensor& tensor);
-std::string type_text(const ValueType& type);
-
-/// Contiguous, and nobody else's.
-at::Tensor dense_copy(const at::Tensor& tensor);
-
-/// Over the tensor's elements in row-major order, whatever its strides.
-std::uint64_t content_hash(const at::Tensor& tensor);
 
 }  // namespace leapp::capture

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "capture/front_end.h"
 #include "capture/session.h"
-#include "capture/source_location.h"
 #include "exporter/backend.h"
 #include "exporter/compile.h"
 #include "exporter/payload.h"
@@ -29,7 +29,7 @@ std::shared_ptr<capture::Session> active() {
 
 /// The user's line behind a message that concerns a call of theirs.
 Status with_location(const Status& status) {
-  const capture::LocationId here = capture::current_location();
+  const capture::LocationId here = capture::front_end()->location();
   if (here == 0) return status;
   return {status.code(), fmt::format("{} ({})", status.message(), capture::location_text(here))};
 }
@@ -47,14 +47,14 @@ Warned& warned() {
 
 void warn_of_no_tensors(capture::Session& session, const std::string& node, const std::vector<std::string>& leaves) {
   if (leaves.empty()) return;
-  const capture::LocationId here = capture::current_location();
+  const capture::LocationId here = capture::front_end()->location();
   const std::string place = capture::line_prefix(here);
   const std::string what = join(leaves, ", ");
   {
     const std::lock_guard guard(warned().mutex);
     if (!warned().places.insert(place.empty() ? node + "/" + what : place).second) return;
   }
-  session.log().warning(
+  session.recording().log->warning(
       fmt::format("{}node '{}': {} {} no tensor and becomes a constant of the model, with the value of the first call",
                   place, node, what, leaves.size() == 1 ? "is" : "are each"));
 }
@@ -89,7 +89,7 @@ Status start(const std::string& name, const StartOptions& options) {
   if (failure) return io_error(fmt::format("start: cannot make the folder {}: {}", folder.string(), failure.message()));
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Logger> log, Logger::open(folder, options.verbose));
   if (const auto before = active()) {
-    log->warning(fmt::format("start: the session '{}' is still active and is dropped", before->name()));
+    log->warning(fmt::format("start: the session '{}' is still active and is dropped", before->recording().name));
   }
   {
     const std::lock_guard guard(warned().mutex);
@@ -97,8 +97,9 @@ Status start(const std::string& name, const StartOptions& options) {
   }
   // The old session takes its hook with it before the new one installs its own.
   capture::set_current_session(nullptr);
-  capture::set_current_session(
-      std::make_shared<capture::Session>(folder.filename().string(), folder.string(), options, std::move(log)));
+  capture::Recording recording{
+      .name = folder.filename().string(), .folder = folder.string(), .options = options, .log = std::move(log)};
+  capture::set_current_session(std::make_shared<capture::Session>(std::move(recording), capture::front_end()));
   return {};
 }
 
@@ -113,16 +114,16 @@ Result<CompileReport> compile_graph(const CompileOptions& options) {
   const auto session = capture::current_session();
   if (!session) return with_location(failed_precondition("compile_graph: nothing was captured; call start first"));
   if (!session->stopped()) return with_location(failed_precondition("compile_graph: call stop first"));
-  return exporter::compile(*session, options);
+  return exporter::compile(session->recording(), options);
 }
 
 void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
-  if (const auto session = active(); session && tensor.defined()) session->name_tensor(tensor, name, parameter);
+  if (const auto session = active(); session && tensor.defined()) session->tensors().name(tensor, name, parameter);
 }
 
 bool is_live(const at::Tensor& tensor) {
   const auto session = active();
-  return session && tensor.defined() && session->is_live(tensor);
+  return session && tensor.defined() && session->tensors().is_live(tensor);
 }
 
 namespace annotate {
@@ -213,7 +214,7 @@ Status mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target) {
   }
   const auto session = active();
   if (!session) return {};
-  const Status status = session->mirror(source, target);
+  const Status status = session->tensors().mirror(source, target);
   return status.ok() ? status : with_location(status);
 }
 

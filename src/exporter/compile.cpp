@@ -204,148 +204,152 @@ Status validate(const ValidationRequest& request, const CompileOptions& options,
   }
   const Validation validation = validate_bundle(request);
   report.nodes = results_of(validation);
-  if (options.strict) report.validation = verdict(validation, request.session->log().path());
+  if (options.strict) report.validation = verdict(validation, request.recording->log->path());
   if (request.dry_run) return {};
-  if (const Status written = write_report(validation, request.session->folder()); !written.ok()) {
-    request.session->log().warning(fmt::format("the report of the validation: {}", written.message()));
+  if (const Status written = write_report(validation, request.recording->folder); !written.ok()) {
+    request.recording->log->warning(fmt::format("the report of the validation: {}", written.message()));
   }
   return {};
 }
 
 /// Leaks that the user wants to be errors.
-Status check_leaks(const capture::Session& session) {
+Status check_leaks(const capture::Recording& recording) {
   std::string text;
-  for (const auto& node : session.nodes()) {
+  for (const auto& node : recording.nodes) {
     for (const std::string& refusal : node->refusals) text += (text.empty() ? "" : "\n") + refusal;
   }
   return text.empty() ? Status() : invalid_argument(text);
 }
 
-bool is_dry_run(const capture::Session& session, const CompileOptions& options) {
-  return options.dry_run || session.options().dry_run;
+bool is_dry_run(const capture::Recording& recording, const CompileOptions& options) {
+  return options.dry_run || recording.options.dry_run;
 }
 
-Result<std::vector<PreparedNode>> prepare_nodes(capture::Session& session) {
-  std::set<std::string> non_traced(session.options().non_traced.begin(), session.options().non_traced.end());
+Result<std::vector<PreparedNode>> prepare_nodes(capture::Recording& recording) {
+  std::set<std::string> non_traced(recording.options.non_traced.begin(), recording.options.non_traced.end());
   std::vector<PreparedNode> nodes;
-  for (const auto& node : session.nodes()) {
+  for (const auto& node : recording.nodes) {
     Backend backend;
     // What left torch has no graph to speak of: in a dry run, which makes no model, that is no matter.
-    const bool placeholder = session.options().dry_run && node->left_torch;
+    const bool placeholder = recording.options.dry_run && node->left_torch;
     if (non_traced.erase(node->name) == 0 && !placeholder) {
       LEAPP_ASSIGN_OR_RETURN(backend, parse_backend(node->name, node->options));
-      for (const std::string& note : backend.notes) session.log().info(note);
+      for (const std::string& note : backend.notes) recording.log->info(note);
     }
-    LEAPP_ASSIGN_OR_RETURN(PreparedNode prepared, prepare(*node, std::move(backend), session.log()));
+    LEAPP_ASSIGN_OR_RETURN(PreparedNode prepared, prepare(*node, std::move(backend), *recording.log));
     nodes.push_back(std::move(prepared));
   }
   for (const std::string& name : non_traced) {
-    session.log().warning(fmt::format("start: non_traced names '{}', but no node of that name ran", name));
+    recording.log->warning(fmt::format("start: non_traced names '{}', but no node of that name ran", name));
   }
   return nodes;
 }
 
 /// Everything but the YAML: models and initial values. Returns what the swap of the folders may remove.
 Result<std::vector<std::string>> write_artifacts(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec,
-                                                 bundle::StagedFolder& folder, capture::Session& session) {
-  LEAPP_RETURN_IF_ERROR(write_models(nodes, spec, folder, session.log()));
+                                                 bundle::StagedFolder& folder, capture::Recording& recording) {
+  LEAPP_RETURN_IF_ERROR(write_models(nodes, spec, folder, *recording.log));
   LEAPP_ASSIGN_OR_RETURN(const std::set<std::string> referenced,
-                         take_given_models(nodes, spec, folder, session.folder()));
+                         take_given_models(nodes, spec, folder, recording.folder));
   if (spec.pipeline.initial_values) {
     LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> values, initial_values(nodes));
     LEAPP_RETURN_IF_ERROR(folder.write(*spec.pipeline.initial_values, values));
   }
-  std::vector<std::string> replaced = bundle::files_of_bundle(session.folder(), session.name());
+  std::vector<std::string> replaced = bundle::files_of_bundle(recording.folder, recording.name);
   std::erase_if(replaced, [&](const std::string& file) { return referenced.contains(file); });
   return replaced;
 }
 
 /// Says to a user who waits for what.
-bundle::FolderLock::Options waiting(capture::Session& session) {
+bundle::FolderLock::Options waiting(capture::Recording& recording) {
   bundle::FolderLock::Options options;
-  options.on_wait = [&session](const std::string& holder) {
-    session.log().warning(
-        fmt::format("compile_graph: waits, because {} is writing {}", holder, quote(session.folder())));
+  options.on_wait = [&recording](const std::string& holder) {
+    recording.log->warning(
+        fmt::format("compile_graph: waits, because {} is writing {}", holder, quote(recording.folder)));
   };
   return options;
 }
 
 /// Returns the right to write there, for what else is written, and for validation: it reads what was written.
 Result<std::shared_ptr<bundle::FolderLock>> write_bundle(const std::vector<PreparedNode>& nodes,
-                                                         bundle::BundleSpec& spec, capture::Session& session,
+                                                         bundle::BundleSpec& spec, capture::Recording& recording,
                                                          bool dry_run) {
-  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder, bundle::StagedFolder::create(session.folder(), waiting(session)));
+  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder,
+                         bundle::StagedFolder::create(recording.folder, waiting(recording)));
   std::vector<std::string> replaced;
   if (dry_run) {
     spec.pipeline.initial_values.reset();  // a dry run writes no such file
   } else {
-    LEAPP_ASSIGN_OR_RETURN(replaced, write_artifacts(nodes, spec, folder, session));
+    LEAPP_ASSIGN_OR_RETURN(replaced, write_artifacts(nodes, spec, folder, recording));
   }
   set_config_version(spec);
-  LEAPP_RETURN_IF_ERROR(folder.write(session.name() + ".yaml", bundle::yaml_text(spec)));
+  LEAPP_RETURN_IF_ERROR(folder.write(recording.name + ".yaml", bundle::yaml_text(spec)));
   auto right = folder.right();
   LEAPP_RETURN_IF_ERROR(folder.commit(replaced));
   // The bundle matters, its log does not.
-  if (const Status opened = session.log().reopen(session.folder()); !opened.ok()) {
-    session.log().warning(fmt::format("log.txt: {}", opened.message()));
+  if (const Status opened = recording.log->reopen(recording.folder); !opened.ok()) {
+    recording.log->warning(fmt::format("log.txt: {}", opened.message()));
   }
   return right;
 }
 
 /// The last line: where it is, and that the console has not shown everything.
-void say_where(capture::Session& session) {
-  const auto yaml = std::filesystem::path(session.folder()) / (session.name() + ".yaml");
-  const std::size_t known = session.log().known_warnings();
+void say_where(capture::Recording& recording) {
+  const auto yaml = std::filesystem::path(recording.folder) / (recording.name + ".yaml");
+  const std::size_t known = recording.log->known_warnings();
   std::error_code none;
   const std::string path = std::filesystem::absolute(yaml, none).string();
-  session.log().say(known == 0 ? fmt::format("Bundle: {}", path)
-                               : fmt::format("Bundle: {} ({} of its warnings {} shown for an earlier session and {} in "
-                                             "log.txt)",
-                                             path, known, known == 1 ? "was" : "were", known == 1 ? "is" : "are"));
+  recording.log->say(known == 0
+                         ? fmt::format("Bundle: {}", path)
+                         : fmt::format("Bundle: {} ({} of its warnings {} shown for an earlier session and {} in "
+                                       "log.txt)",
+                                       path, known, known == 1 ? "was" : "were", known == 1 ? "is" : "are"));
 }
 
-Result<CompileReport> compile_checked(capture::Session& session, const CompileOptions& options) {
-  Logger& log = session.log();
+Result<CompileReport> compile_checked(capture::Recording& recording, const CompileOptions& options) {
+  Logger& log = *recording.log;
   CompileReport report;
-  report.folder = session.folder();
-  if (session.nodes().empty() && !session.begun().empty()) {
+  report.folder = recording.folder;
+  if (recording.nodes.empty() && !recording.call_passes.empty()) {
+    std::vector<std::string> begun;
+    for (const auto& [node, passes] : recording.call_passes) begun.push_back(node);
     return failed_precondition(
         fmt::format("compile_graph: no node was closed; '{}' was opened and never closed with output_tensors",
-                    join(session.begun(), "', '")));
+                    join(begun, "', '")));
   }
-  if (session.nodes().empty()) {
+  if (recording.nodes.empty()) {
     log.error("compile_graph: no node was captured; annotate at least one with input_tensors and output_tensors");
     return report;
   }
-  LEAPP_RETURN_IF_ERROR(check_leaks(session));
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(session));
-  bundle::BundleSpec spec = describe(nodes, session);
+  LEAPP_RETURN_IF_ERROR(check_leaks(recording));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(recording));
+  bundle::BundleSpec spec = describe(nodes, recording);
   spec.pipeline.configs = configs_of(options.graph_configs);
-  LEAPP_RETURN_IF_ERROR(add_histories(nodes, session.resets(), spec, log));
-  LEAPP_ASSIGN_OR_RETURN(const auto right, write_bundle(nodes, spec, session, is_dry_run(session, options)));
+  LEAPP_RETURN_IF_ERROR(add_histories(nodes, recording.resets, spec, log));
+  LEAPP_ASSIGN_OR_RETURN(const auto right, write_bundle(nodes, spec, recording, is_dry_run(recording, options)));
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
-                                  .session = &session,
+                                  .recording = &recording,
                                   .tolerance = {options.rtol, options.atol},
-                                  .dry_run = is_dry_run(session, options)},
+                                  .dry_run = is_dry_run(recording, options)},
                                  options, report));
-  if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, session.folder(), session.name()}, log);
+  if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, recording.folder, recording.name}, log);
   log_unlisted_outputs(spec, log);
   log_statistics(spec, log);
-  say_where(session);
+  say_where(recording);
   return report;
 }
 
-Result<CompileReport> validate_again(capture::Session& session, const CompileOptions& options) {
+Result<CompileReport> validate_again(capture::Recording& recording, const CompileOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_options(options));
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(session));
-  const auto yaml = std::filesystem::path(session.folder()) / (session.name() + ".yaml");
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(recording));
+  const auto yaml = std::filesystem::path(recording.folder) / (recording.name + ".yaml");
   LEAPP_ASSIGN_OR_RETURN(const bundle::BundleSpec spec, bundle::read_bundle(yaml));
   CompileReport report;
-  report.folder = session.folder();
+  report.folder = recording.folder;
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
-                                  .session = &session,
+                                  .recording = &recording,
                                   .tolerance = {options.rtol, options.atol},
                                   .verify_checksums = false},
                                  options, report));
@@ -354,20 +358,20 @@ Result<CompileReport> validate_again(capture::Session& session, const CompileOpt
 
 }  // namespace
 
-Result<CompileReport> validate_written(capture::Session& session, const CompileOptions& options) {
+Result<CompileReport> validate_written(capture::Recording& recording, const CompileOptions& options) {
   const ConsoleAtOnce nothing_waits;
   std::optional<Logger::ConsoleScope> console;
-  if (options.verbose) console.emplace(session.log(), *options.verbose);
-  return validate_again(session, options);
+  if (options.verbose) console.emplace(*recording.log, *options.verbose);
+  return validate_again(recording, options);
 }
 
-Result<CompileReport> compile(capture::Session& session, const CompileOptions& options) {
+Result<CompileReport> compile(capture::Recording& recording, const CompileOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_options(options));
   const ConsoleAtOnce nothing_waits;
   std::optional<Logger::ConsoleScope> console;
-  if (options.verbose) console.emplace(session.log(), *options.verbose);
-  auto report = compile_checked(session, options);
-  if (!report.ok()) session.log().error(report.status().message());
+  if (options.verbose) console.emplace(*recording.log, *options.verbose);
+  auto report = compile_checked(recording, options);
+  if (!report.ok()) recording.log->error(report.status().message());
   return report;
 }
 

@@ -13,6 +13,7 @@
 
 #include "bundle/safetensors.h"
 #include "capture/hook.h"
+#include "capture/tensor_content.h"
 #include "leapp/bundle/check.h"
 #include "torch_types/tensors.h"
 
@@ -46,9 +47,9 @@ std::string operating_system() {
   return fields.contains("NAME") ? fields["NAME"] + " " + fields["VERSION_ID"] : "Linux";
 }
 
-bundle::SystemInformation system_information(const capture::Session& session) {
-  const std::string& python = session.options().python_version;
-  const std::string& torch = session.options().torch_version;
+bundle::SystemInformation system_information(const capture::Recording& recording) {
+  const std::string& python = recording.options.python_version;
+  const std::string& torch = recording.options.torch_version;
   return {{"cuda version", std::nullopt},
           {std::string(kConfigVersion), "1.1"},
           {"leapp version", LEAPP_VERSION},
@@ -196,7 +197,7 @@ void mark_states(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spe
 
 }  // namespace
 
-bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
+bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Recording& recording) {
   bundle::BundleSpec spec;
   Readers readers;
   for (const std::size_t at : run_order(nodes)) {
@@ -220,9 +221,9 @@ bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const captur
   list_outputs(nodes, readers, spec);
   mark_states(nodes, spec);
   if (!spec.pipeline.feedback_flow.empty()) {
-    spec.pipeline.initial_values = session.name() + "_initial_values.safetensors";
+    spec.pipeline.initial_values = recording.name + "_initial_values.safetensors";
   }
-  spec.system_information = system_information(session);
+  spec.system_information = system_information(recording);
   return spec;
 }
 
@@ -234,7 +235,7 @@ Result<std::vector<std::byte>> initial_values(const std::vector<PreparedNode>& n
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const capture::PortRecord& input = node.record->inputs[node.inputs[i]];
       if (!input.source || !input.source->feedback) continue;
-      values.push_back(to_constant(node.record->samples.front().inputs[node.inputs[i]]).value());
+      values.push_back(to_constant(capture::tensor_of(node.record->samples.front().inputs[node.inputs[i]])).value());
       entries.push_back({node.record->name + "/" + node.input_names[i], values.back().type.dtype,
                          values.back().type.shape, values.back().bytes()});
     }

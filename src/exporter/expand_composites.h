@@ -13,7 +13,7 @@ namespace leapp::exporter {
 using IsSupported = std::function<bool(const graph::Node&)>;
 using Say = std::function<void(const std::string&)>;
 
-/// Replaces every node that is not supported by the operators its operator calls in turn (DESIGN 1.7), these by what
+/// Replaces every node that is not supported by the operators its operator calls in turn, these by what
 /// they call, and so on, until all are supported. Where that cannot be, the node stays whole. `say` hears of both, with
 /// the line and the reason.
 /// Requires: a graph that verifies; no session records. Ensures: inserted nodes are supported and have the location of

@@ -4,37 +4,24 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
+#include <memory>
 #include <utility>
 
+#include "capture/front_end.h"
+#include "capture/tensor_content.h"
 #include "emit/torchscript/emitter.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {
 namespace {
 
-struct Registered {
-  std::mutex mutex;
-  ForeignTools tools;
-};
-
-// Never destroyed: what is in it leads to Python, which may have ended by then.
-Registered& registered() {
-  static auto* held = new Registered();
-  return *held;
-}
-
 ForeignTools tools() {
-  const std::scoped_lock lock(registered().mutex);
-  return registered().tools;
+  const std::shared_ptr<capture::FrontEnd> asked = capture::front_end();
+  const ForeignTools* known = asked->foreign_tools();
+  return known ? *known : ForeignTools();
 }
 
 }  // namespace
-
-void set_foreign_tools(ForeignTools tools) {
-  const std::scoped_lock lock(registered().mutex);
-  registered().tools = std::move(tools);
-}
 
 bool has_foreign_tools() { return tools().emit != nullptr; }
 
@@ -55,7 +42,9 @@ Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
     request.torchscript = std::move(bytes).value();
   }
   for (const auto& value : node.graph.constants()) request.constants.push_back(to_tensor(value->constant()));
-  for (const std::size_t i : node.inputs) request.sample.push_back(node.record->samples.front().inputs[i]);
+  for (const std::size_t i : node.inputs) {
+    request.sample.push_back(capture::tensor_of(node.record->samples.front().inputs[i]));
+  }
   ForeignAnswer answer = known.emit(request);
   if (!answer.chatter.empty()) {
     log.debug(fmt::format("node '{}': {} says:\n{}", node.record->name, request.backend, answer.chatter));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's own exporters ("onnx-dynamo", "onnx-torchscript", "pt2"). They are Python; whoever has an interpreter says
-// here how to reach them.
+// PyTorch's own exporters ("onnx-dynamo", "onnx-torchscript", "pt2"). They are Python; the front
+// end of a program that has an interpreter says how to reach them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -39,15 +39,15 @@ struct ForeignAnswer {
 /// A loaded "pt2" model. May be called until the interpreter ends.
 using ForeignModel = std::function<Result<std::vector<at::Tensor>>(const std::vector<at::Tensor>&)>;
 
-/// The way into Python. None of the functions throws; each may be called from any thread.
+/// The way into Python: what FrontEnd::foreign_tools gives. None of the functions throws; each may be called from any
+/// thread.
 struct ForeignTools {
   std::function<ForeignAnswer(const ForeignRequest&)> emit;
   std::function<Result<ForeignModel>(const std::filesystem::path&)> load;
   std::function<Result<std::vector<std::string>>(const std::filesystem::path&)> inputs;
 };
 
-/// Called once, by the Python module. A program without Python has none.
-void set_foreign_tools(ForeignTools tools);
+/// False in a program without Python.
 [[nodiscard]] bool has_foreign_tools();
 
 /// The bytes of the model, a single file. The chatter goes to the log, nothing of it to the console. kUnimplemented,

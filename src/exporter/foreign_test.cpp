@@ -12,12 +12,22 @@
 #include <string>
 #include <utility>
 
+#include "capture/front_end.h"
 #include "leapp/capture.h"
 
 namespace leapp::exporter {
 namespace {
 
 namespace fs = std::filesystem;
+
+class WithTools : public capture::FrontEnd {
+ public:
+  explicit WithTools(ForeignTools tools) : tools_(std::move(tools)) {}
+  const ForeignTools* foreign_tools() override { return &tools_; }
+
+ private:
+  ForeignTools tools_;
+};
 
 class Foreign : public testing::Test {
  protected:
@@ -26,7 +36,7 @@ class Foreign : public testing::Test {
     fs::create_directories(folder_);
   }
   void TearDown() override {
-    set_foreign_tools({});
+    capture::set_front_end(nullptr);
     fs::remove_all(folder_);
   }
 
@@ -75,7 +85,7 @@ TEST_F(Foreign, TheRequestHoldsTheNodeAndTheChatterGoesToTheLog) {
     EXPECT_TRUE(request.torchscript.empty());
     return {std::string("model bytes"), "so much to say"};
   };
-  set_foreign_tools({.emit = emit, .load = nullptr});
+  capture::set_front_end(std::make_shared<WithTools>(ForeignTools{.emit = emit, .load = nullptr, .inputs = nullptr}));
   const auto report = compile("onnx", unmapped);
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_EQ(asked, "onnx-dynamo x y");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -51,6 +52,12 @@ inline Status internal_error(std::string message) { return {StatusCode::kInterna
 inline Status timed_out(std::string message) { return {StatusCode::kTimeout, std::move(message)}; }
 inline Status out_of_memory(std::string message) { return {StatusCode::kOutOfMemory, std::move(message)}; }
 
+/// Says why there is no value, and ends the process: for value() of a Result that nobody asked whether it is ok.
+[[noreturn]] inline void abort_without_value(const Status& status) {
+  std::fprintf(stderr, "leapp: value() of a result that is an error: %s\n", status.message().c_str());
+  std::abort();
+}
+
 /// A T or the Status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
@@ -61,10 +68,19 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return value_.has_value(); }
   [[nodiscard]] const Status& status() const { return status_; }
 
-  /// REQUIRES: ok().
-  T& value() & { return value_ ? *value_ : (std::abort(), *value_); }
-  const T& value() const& { return value_ ? *value_ : (std::abort(), *value_); }
-  T&& value() && { return value_ ? std::move(*value_) : (std::abort(), std::move(*value_)); }
+  /// REQUIRES: ok(). Else it prints the message of status() and aborts.
+  T& value() & {
+    if (!value_) abort_without_value(status_);
+    return *value_;
+  }
+  const T& value() const& {
+    if (!value_) abort_without_value(status_);
+    return *value_;
+  }
+  T&& value() && {
+    if (!value_) abort_without_value(status_);
+    return std::move(*value_);
+  }
 
  private:
   std::optional<T> value_;

@@ -2,20 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/validate/interrupt.h"
 
-#include <atomic>
+#include "capture/front_end.h"
 
 namespace leapp::exporter {
-namespace {
 
-std::atomic<InterruptCheck> g_check{nullptr};
-
-}  // namespace
-
-void set_interrupt_check(InterruptCheck check) { g_check.store(check); }
-
-bool interrupted() {
-  const InterruptCheck check = g_check.load();
-  return check != nullptr && check();
-}
+bool interrupted() { return capture::front_end()->interrupted(); }
 
 }  // namespace leapp::exporter

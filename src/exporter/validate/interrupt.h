@@ -4,12 +4,7 @@
 
 namespace leapp::exporter {
 
-/// Says whether the user wants to stop (Ctrl-C). Registered by the Python module; called between samples and between
-/// nodes, without any lock of ours. Once it said yes it must go on saying so until the call that asked has returned.
-using InterruptCheck = bool (*)();
-void set_interrupt_check(InterruptCheck check);
-
-/// False when nobody registered a check.
+/// Whether the user wants to stop: asked between samples and between nodes, without any lock of ours.
 [[nodiscard]] bool interrupted();
 
 }  // namespace leapp::exporter

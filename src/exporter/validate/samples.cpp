@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "capture/hook.h"
+#include "capture/tensor_content.h"
 #include "exporter/validate/interrupt.h"
 #include "exporter/validate/runner.h"
 #include "torch_types/tensors.h"
@@ -20,8 +21,14 @@ namespace {
 
 std::vector<at::Tensor> inputs_of(const PreparedNode& node, const capture::Sample& sample) {
   std::vector<at::Tensor> inputs;
-  for (const std::size_t i : node.inputs) inputs.push_back(sample.inputs[i]);
+  for (const std::size_t i : node.inputs) inputs.push_back(capture::tensor_of(sample.inputs[i]));
   return inputs;
+}
+
+std::vector<at::Tensor> outputs_of(const capture::Sample& sample) {
+  std::vector<at::Tensor> outputs;
+  for (const capture::ContentPtr& output : sample.outputs) outputs.push_back(capture::tensor_of(output));
+  return outputs;
 }
 
 Values values_of(const std::vector<at::Tensor>& tensors) {
@@ -86,7 +93,7 @@ EngineRun run_samples(const WrittenModel& written, const NamedRunner& named, con
     ++done.samples;
     ComparedSample names = compared(check, node, i);
     names.tolerance = tolerance;
-    Comparison comparison = compare(values_of(outputs.value()), values_of(sample.outputs), names);
+    Comparison comparison = compare(values_of(outputs.value()), values_of(outputs_of(sample)), names);
     if (&named == &first) {
       for (const std::string& warning : comparison.warnings) log.warning(warning);
     }
@@ -169,7 +176,7 @@ Values recorded_inputs(const PreparedNode& node, std::size_t sample) {
 
 Values recorded_outputs(const PreparedNode& node, std::size_t sample) {
   const capture::Suppress quiet;
-  Values values = values_of(node.record->samples[sample].outputs);
+  Values values = values_of(outputs_of(node.record->samples[sample]));
   for (const std::size_t i : node.random_outputs) values[i].reset();
   return values;
 }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/tensor_content.h"
 #include "exporter/validate/compare.h"
 #include "torch_types/tensors.h"
 
@@ -149,7 +150,8 @@ class ValidateOnnx : public ::testing::Test {
   }
 
   void add(const at::Tensor& x, double offset) {
-    record_.samples.push_back({record_.samples.size(), {x}, {x.mul(2).add(offset)}});
+    record_.samples.push_back(
+        {record_.samples.size(), {capture::content_of(x)}, {capture::content_of(x.mul(2).add(offset))}});
   }
 
   NodeCheck validate(const fs::path& file = fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx") {

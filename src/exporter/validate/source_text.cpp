@@ -5,24 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
 #include <optional>
+
+#include "capture/front_end.h"
 
 namespace leapp::exporter {
 namespace {
 
-constexpr std::uintmax_t kLargestSource = 16U << 20U;
 constexpr int kFarthestIf = 40;  // lines above
 
 std::vector<std::string> lines_until(const std::string& file, int line) {
-  std::error_code error;
-  if (line <= 0 || !std::filesystem::is_regular_file(file, error)) return {};
-  if (std::filesystem::file_size(file, error) > kLargestSource || error) return {};
-  std::ifstream stream(file);
-  std::vector<std::string> lines;
-  for (std::string text; static_cast<int>(lines.size()) < line && std::getline(stream, text);) lines.push_back(text);
-  return static_cast<int>(lines.size()) == line ? lines : std::vector<std::string>();
+  return capture::front_end()->source_until(file, line);
 }
 
 std::string stripped(std::string_view text) {

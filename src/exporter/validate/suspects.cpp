@@ -31,15 +31,15 @@ std::string without_advice(const std::string& text) {
 
 class NodeSuspects {
  public:
-  NodeSuspects(const PreparedNode& node, const capture::Session& session, std::vector<Suspect>& found)
-      : node_(node), record_(*node.record), session_(session), found_(found) {
+  NodeSuspects(const PreparedNode& node, const capture::Recording& recording, std::vector<Suspect>& found)
+      : node_(node), record_(*node.record), recording_(recording), found_(found) {
     for (const capture::PortRecord& input : record_.inputs) inputs_.push_back(input.name);
   }
 
   void find() {
     for (const Divergence& divergence : record_.divergences) add(divergence);
     for (const Leak& leak : record_.leaks) add(leak);
-    for (const Note& note : session_.notes()) {
+    for (const Note& note : recording_.notes) {
       if (note.node == record_.name) add(note);
     }
     add_random_operators();
@@ -126,11 +126,10 @@ class NodeSuspects {
   }
 
   static bool changes(const Leak& leak) {
-    const auto differs = [](const at::Tensor& a, const at::Tensor& b) {
-      return a.defined() && b.defined() && a.sizes() == b.sizes() &&
-             capture::content_hash(a) != capture::content_hash(b);
+    const auto differs = [](const capture::ContentPtr& a, const capture::ContentPtr& b) {
+      return a && b && a->type().sizes == b->type().sizes && a->hash() != b->hash();
     };
-    const at::Tensor& first = leak.read.at(0);
+    const capture::ContentPtr& first = leak.read.at(0);
     const auto other = [&](const auto& item) { return differs(first, item.second); };
     return std::any_of(leak.read.begin(), leak.read.end(), other) ||
            std::any_of(leak.next.begin(), leak.next.end(), other);
@@ -216,7 +215,7 @@ class NodeSuspects {
 
   const PreparedNode& node_;
   const NodeRecord& record_;
-  const capture::Session& session_;
+  const capture::Recording& recording_;
   std::vector<Suspect>& found_;
   std::vector<std::string> inputs_;
   std::map<const Divergence*, std::size_t> first_of_;  // where in found_
@@ -224,10 +223,10 @@ class NodeSuspects {
 
 }  // namespace
 
-std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes, const capture::Session& session) {
+std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes, const capture::Recording& recording) {
   const capture::Suppress quiet;
   std::vector<Suspect> found;
-  for (const PreparedNode& node : nodes) NodeSuspects(node, session, found).find();
+  for (const PreparedNode& node : nodes) NodeSuspects(node, recording, found).find();
   return found;
 }
 

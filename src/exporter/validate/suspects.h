@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "capture/session.h"
+#include "capture/record.h"
 #include "exporter/prepare.h"
 #include "exporter/validate/findings.h"
 
@@ -13,6 +13,6 @@ namespace leapp::exporter {
 /// What capture saw in all the nodes that could make an export differ from its program: calls that were not alike,
 /// values that left the graph, state and edges that were not announced, operators between nodes, random ones.
 [[nodiscard]] std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes,
-                                                 const capture::Session& session);
+                                                 const capture::Recording& recording);
 
 }  // namespace leapp::exporter

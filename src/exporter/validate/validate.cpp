@@ -31,8 +31,8 @@ namespace fs = std::filesystem;
 class Validator {
  public:
   explicit Validator(const ValidationRequest& request)
-      : request_(request), log_(request.session->log()), folder_(request.session->folder()) {
-    result_.name = request.session->name();
+      : request_(request), log_(*request.recording->log), folder_(request.recording->folder) {
+    result_.name = request.recording->name;
     result_.tolerance = request.tolerance;
   }
 
@@ -46,7 +46,7 @@ class Validator {
       result_.nodes.push_back(std::move(check));
     }
     check_pipeline();
-    result_.findings = join_findings(result_, find_suspects(*request_.nodes, *request_.session));
+    result_.findings = join_findings(result_, find_suspects(*request_.nodes, *request_.recording));
     show();
     return std::move(result_);
   }
@@ -62,7 +62,7 @@ class Validator {
   }
 
   [[nodiscard]] NodeCheck without_model(const bundle::Model& model, const PreparedNode& node) const {
-    const auto& non_traced = request_.session->options().non_traced;
+    const auto& non_traced = request_.recording->options.non_traced;
     const bool excepted = std::find(non_traced.begin(), non_traced.end(), model.name) != non_traced.end();
     NodeCheck check;
     check.node = model.name;
@@ -146,15 +146,16 @@ class Validator {
   }
 
   [[nodiscard]] BundleReplay recording() const {
-    BundleReplay replay{.yaml = folder_ / (request_.session->name() + ".yaml"),
+    BundleReplay replay{.yaml = folder_ / (request_.recording->name + ".yaml"),
                         .spec = request_.spec,
                         .tolerance = request_.tolerance,
                         .verify_checksums = request_.verify_checksums,
                         .open = open_deployment_engine};
     for (const bundle::Model& model : request_.spec->models) {
       const PreparedNode& node = named(*request_.nodes, model.name);
-      RecordedNode recorded{
-          .name = model.name, .passes = request_.session->passes_of(model.name), .random_outputs = node.random_outputs};
+      RecordedNode recorded{.name = model.name,
+                            .passes = request_.recording->call_passes.at(model.name),
+                            .random_outputs = node.random_outputs};
       // Later ones, that are kept because something differed in them, follow no pass that is known.
       for (std::size_t i = 0; i < node.record->samples.size() && node.record->samples[i].call == i; ++i) {
         recorded.inputs.push_back(recorded_inputs(node, i));

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "capture/session.h"
+#include "capture/record.h"
 #include "exporter/prepare.h"
 #include "exporter/validate/report.h"
 #include "leapp/bundle/spec.h"
@@ -19,7 +19,7 @@ namespace leapp::exporter {
 struct ValidationRequest {
   const std::vector<PreparedNode>* nodes = nullptr;
   const bundle::BundleSpec* spec = nullptr;
-  capture::Session* session = nullptr;
+  capture::Recording* recording = nullptr;
   Tolerance tolerance;
   bool dry_run = false;
   bool verify_checksums = true;  ///< false: the files are known to be others than those that were written

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace leapp::capture {
+namespace {
+
+bool touch(const Geometry& a, const Geometry& b) {
+  return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte();
+}
+
+Geometry flat_geometry(const ValuePtr& flat) {
+  Geometry geometry;
+  geometry.sizes = flat->type.sizes;
+  geometry.strides = {1};
+  geometry.dtype = flat->type.dtype;
+  return geometry;
+}
+
+// The value a lazily conjugated or negated view shows, from what is in memory, and the other way round.
+ValuePtr resolve_bits(ValuePtr value, const Geometry& geometry, TraceBuilder& builder) {
+  if (geometry.conjugated) value = builder.unary("aten::conj_physical", value);
+  if (geometry.negated) value = builder.unary("aten::neg", value);
+  return value;
+}
+
+Geometry physical(Geometry geometry) {
+  geometry.conjugated = geometry.negated = false;
+  return geometry;
+}
+
+/// One byte for every byte of a memory.
+class ByteMask {
+ public:
+  explicit ByteMask(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {}
+
+  void mark(const Geometry& place, bool value) {
+    if (place.element_count() > 0) mark(place, value, 0, place.byte_offset);
+  }
+
+  [[nodiscard]] bool meets(const ByteMask& other) const {
+    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+      if ((bytes_[i] & other.bytes_[i]) != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  void mark(const Geometry& place, bool value, std::size_t dim, std::int64_t offset) {
+    std::int64_t run = 1;
+    bool dense = true;
+    for (std::size_t i = place.sizes.size(); i-- > dim;) {
+      dense = dense && (place.sizes[i] == 1 || place.strides[i] == run);
+      run *= place.sizes[i];
+    }
+    if (dense) {
+      std::memset(bytes_.data() + offset, value ? 1 : 0, static_cast<std::size_t>(run * place.item_size()));
+      return;
+    }
+    for (std::int64_t i = 0; i < place.sizes[dim]; ++i)
+      mark(place, value, dim + 1, offset + i * place.strides[dim] * place.item_size());
+  }
+
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace
+
+ValuePtr Memory::read(const Geometry& wanted, TraceBuilder& builder, ActivationId preferred) {
+  const Geometry geometry = physical(wanted);
+  ValuePtr fallback;
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const Layer& layer = layers_[i];
+    if (layer.geometry == geometry) {
+      const bool fits = preferred == 0 || layer.value->owner == 0 || layer.value->owner == preferred;
+      if (fits) return resolve_bits(layer.value, wanted, builder);
+      // Two open nodes may take the same tensor as input: each reads its own.
+      if (!fallback) fallback = layer.value;
+      continue;
+    }
+    if (fallback || !touch(layer.geometry, geometry)) continue;
+    if (!holds_operand(geometry)) return part_of(layer.value, builder);
+    const ValuePtr root = join(geometry.dtype, builder);
+    const std::int64_t offset = geometry.byte_offset / geometry.item_size();
+    const bool whole = geometry.covers(root->type.sizes[0] * geometry.item_size()) && geometry.row_major();
+    ValuePtr value = whole ? builder.reshape(root, geometry.sizes)
+                           : builder.as_strided(root, geometry.sizes, geometry.strides, offset);
+    return resolve_bits(std::move(value), wanted, builder);
+  }
+  return fallback ? resolve_bits(std::move(fallback), wanted, builder) : nullptr;
+}
+
+bool Memory::holds_operand(const Geometry& geometry) const {
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [&](const Layer& layer) { return is_operand(*layer.value) && touch(layer.geometry, geometry); });
+}
+
+void Memory::overlay(const Geometry& geometry, ValuePtr value) {
+  if (geometry.conjugated || geometry.negated) return;  // a view of something that is known already
+  if (value->kind == TracedKind::kInput) inputs_.push_back(geometry);
+  layers_.push_back({geometry, std::move(value)});
+}
+
+void Memory::write(const Geometry& geometry, ValuePtr value, TraceBuilder& builder) {
+  ++epoch_;
+  value = resolve_bits(std::move(value), geometry, builder);
+  const Geometry place = physical(geometry);
+  writes_.push_back(place);
+  const auto under = [&](const Geometry& input) { return touch(input, place); };
+  if (value->owner == 0 && std::any_of(inputs_.begin(), inputs_.end(), under)) value->over_input = true;
+  if (place.covers(bytes_)) layers_.clear();
+  if (!layers_.empty() && layers_.back().geometry == place) layers_.pop_back();
+  layers_.push_back({place, std::move(value)});
+}
+
+void Memory::forget() {
+  ++epoch_;
+  layers_.clear();
+}
+
+void Memory::replace(const std::function<ValuePtr(const ValuePtr&)>& replacement) {
+  for (Layer& layer : layers_) layer.value = replacement(layer.value);
+  layers_.erase(std::remove_if(layers_.begin(), layers_.end(), [](const Layer& layer) { return !layer.value; }),
+                layers_.end());
+}
+
+bool Memory::has_constants() const {
+  return std::any_of(constants_.begin(), constants_.end(), [](const auto& cell) { return !cell.expired(); });
+}
+
+void Memory::note_shape(const Geometry& geometry) {
+  if (!whole_ && geometry.covers(bytes_) && geometry.row_major()) whole_ = physical(geometry);
+}
+
+Geometry Memory::whole(at::ScalarType dtype) const {
+  if (whole_ && whole_->dtype == dtype) return *whole_;
+  Geometry flat;
+  flat.dtype = dtype;
+  flat.sizes = {bytes_ / flat.item_size()};
+  flat.strides = {1};
+  return flat;
+}
+
+void Memory::forget_before() {
+  written_ = false;
+  writes_.clear();
+  inputs_.clear();
+}
+
+bool Memory::changed(const ConstantCell& cell) const {
+  if (bytes_ > kMaxKept) return true;
+  ByteMask written(bytes_);
+  for (const Geometry& place : writes_) written.mark(place, true);
+  for (const Geometry& place : cell.covered) written.mark(place, false);
+  for (const Geometry& place : inputs_) written.mark(place, false);
+  ByteMask read(bytes_);
+  read.mark(cell.place, true);
+  return read.meets(written);
+}
+
+ValuePtr Memory::flatten(const Layer& layer, TraceBuilder& builder) const {
+  ValuePtr value = layer.value;
+  if (!layer.geometry.row_major()) value = builder.permute(value, layer.geometry.order());
+  return builder.reshape(value, {layer.geometry.element_count()});
+}
+
+ValuePtr Memory::join(at::ScalarType dtype, TraceBuilder& builder) {
+  std::size_t first = 0;
+  ValuePtr root;
+  ValuePtr provenance;
+  for (std::size_t i = layers_.size(); i-- > 0 && !root;) {
+    if (!is_operand(*layers_[i].value)) provenance = layers_[i].value;
+    if (!is_operand(*layers_[i].value) || !layers_[i].geometry.covers(bytes_)) continue;
+    root = flatten(layers_[i], builder);
+    first = i + 1;
+  }
+  if (!root) root = bytes_in_memory(dtype, provenance, builder);
+  for (std::size_t i = first; i < layers_.size(); ++i) {
+    const Geometry& place = layers_[i].geometry;
+    // What is no operand is in memory as it is.
+    if (place.element_count() == 0 || !is_operand(*layers_[i].value)) continue;
+    root = builder.reinterpret(root, place.dtype);
+    root = builder.as_strided_scatter(root, layers_[i].value, place.sizes, place.strides,
+                                      place.byte_offset / place.item_size());
+  }
+  root = builder.reinterpret(root, dtype);
+  layers_.clear();
+  layers_.push_back({flat_geometry(root), root});
+  return root;
+}
+
+// Every write since the range became known is a layer, so the bytes outside the layers are as they were.
+ValuePtr Memory::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, TraceBuilder& builder) {
+  const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
+  std::shared_ptr<ConstantCell> cell = cell_before(dtype, bytes_ / item);
+  cell->by_reference = false;
+  cell->overwritten = !born_in_node_;
+  cell->provenance = provenance;
+  cell->random = provenance && provenance->kind == TracedKind::kDrawn;
+  cell->location = builder.location();
+  cell->home = weak_from_this();
+  cell->place.dtype = dtype;
+  cell->place.sizes = {bytes_ / item};
+  cell->place.strides = {1};
+  for (const Layer& layer : layers_) {
+    if (is_operand(*layer.value)) cell->covered.push_back(layer.geometry);
+  }
+  return make_constant(std::move(cell));
+}
+
+// A piece of a published output is computed from it; a piece of what was drawn is no different from the whole.
+ValuePtr Memory::part_of(const ValuePtr& value, TraceBuilder& builder) const {
+  if (value->kind == TracedKind::kFormer) {
+    Origin origin = *value->origin;
+    origin.part = true;
+    return make_value(TracedKind::kFormer, {}, std::move(origin));
+  }
+  if (value->kind != TracedKind::kPublished) return value;
+  return make_value(TracedKind::kGlue, {}, {.source = value, .glue_op = "a view", .location = builder.location()});
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <c10/util/SmallVector.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "capture/geometry.h"
+#include "capture/trace.h"
+#include "capture/trace_builder.h"
+
+namespace leapp::capture {
+
+/// What a range of memory holds, as values.
+///
+/// The range starts with whatever bytes it had (a constant); over these lie values in the order in which they were
+/// put there: inputs that alias it, results, writes. Reading a geometry gives the value that lies there if one fits
+/// exactly and nothing newer touches it; else the layers are joined into one flat value (the root) and the geometry
+/// is read from that. So views of views, views made before the session began and views nobody saw being made need no
+/// bookkeeping of their own.
+///
+/// The bytes themselves are the business of whoever has them: storage_content.h while a program runs.
+class Memory : public std::enable_shared_from_this<Memory> {
+ public:
+  struct Layer {
+    Geometry geometry;
+    ValuePtr value;
+  };
+
+  explicit Memory(std::int64_t bytes) : bytes_(bytes) {}
+  virtual ~Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
+  /// Grows with every write. A tensor whose recorded epoch is older must be read anew.
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+
+  /// Nothing is known but the bytes in memory.
+  [[nodiscard]] bool plain() const { return layers_.empty(); }
+  [[nodiscard]] const c10::SmallVector<Layer, 1>& layers() const { return layers_; }
+  /// Since forget_before(): what was written, and what nodes took as their input.
+  [[nodiscard]] const std::vector<Geometry>& writes() const { return writes_; }
+  [[nodiscard]] const std::vector<Geometry>& inputs() const { return inputs_; }
+
+  /// The value at `geometry`, or null where only the bytes in memory are known.
+  ValuePtr read(const Geometry& geometry, TraceBuilder& builder, ActivationId preferred);
+
+  /// `value` lies at `geometry` and always has, as far as anyone can tell: older readers stay right.
+  void overlay(const Geometry& geometry, ValuePtr value);
+
+  /// `value` has just been written to `geometry`.
+  void write(const Geometry& geometry, ValuePtr value, TraceBuilder& builder);
+
+  /// Whatever lies here was overwritten with something unknown.
+  void forget();
+
+  /// Puts `replacement(value)` in the place of every value; null takes the layer away.
+  void replace(const std::function<ValuePtr(const ValuePtr&)>& replacement);
+
+  void add_constant(const std::shared_ptr<ConstantCell>& cell) { constants_.push_back(cell); }
+  [[nodiscard]] bool has_constants() const;
+
+  /// The memory was allocated while a node was open: what it held before is nobody's state.
+  void note_birth() { born_in_node_ = true; }
+  /// A node has written to it that had not made it.
+  [[nodiscard]] bool kept() const { return kept_; }
+
+  /// How a tensor that is all of this memory lies in it, if one was seen; else a flat one.
+  [[nodiscard]] Geometry whole(at::ScalarType dtype) const;
+  void note_shape(const Geometry& geometry);
+
+  /// Whether a node has written to anything that was read with `cell`. REQUIRES: it was read from here
+  [[nodiscard]] bool changed(const ConstantCell& cell) const;
+
+  /// Someone still has it.
+  [[nodiscard]] virtual bool alive() = 0;
+
+  /// A copy of the bytes before a node first wrote here, as a tensor at `place`; of the bytes as they are, when none
+  /// did.
+  [[nodiscard]] virtual ContentPtr content_before(const Geometry& place) const = 0;
+
+  /// From now on "before" is what it holds now.
+  virtual void forget_before();
+
+  /// State larger than this is not looked for.
+  static constexpr std::int64_t kMaxKept = std::int64_t{256} << 20;
+
+ protected:
+  /// The bytes before, as one flat constant of `count` elements, or as they are when none wrote.
+  virtual std::shared_ptr<ConstantCell> cell_before(at::ScalarType dtype, std::int64_t count) = 0;
+
+  std::int64_t bytes_;
+  std::uint64_t epoch_ = 0;
+  c10::SmallVector<Layer, 1> layers_;
+  std::optional<Geometry> whole_;
+  bool written_ = false;
+  std::vector<Geometry> writes_;
+  std::vector<Geometry> inputs_;
+  bool born_in_node_ = false;
+  bool kept_ = false;
+  std::vector<std::weak_ptr<ConstantCell>> constants_;
+
+ private:
+  ValuePtr join(at::ScalarType dtype, TraceBuilder& builder);
+  ValuePtr part_of(const ValuePtr& value, TraceBuilder& builder) const;
+  bool holds_operand(const Geometry& geometry) const;
+  ValuePtr flatten(const Layer& layer, TraceBuilder& builder) const;
+  ValuePtr bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, TraceBuilder& builder);
+};
+
+}  // namespace leapp::capture

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// State that the user declares: next values, and buffers that may hold something else when the node closes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/arguments.h"
+#include "capture/checks.h"
+#include "capture/hook.h"
+#include "capture/node_call.h"
+#include "capture/state_analysis.h"
+#include "capture/tensor_content.h"
+
+namespace leapp::capture {
+
+Status NodeCall::check_update(const std::string& name, const at::Tensor& tensor) const {
+  const auto input = std::find_if(inputs_.begin(), inputs_.end(),
+                                  [&](const PortRecord& item) { return item.state && item.name == name; });
+  if (input == inputs_.end()) {
+    return invalid_argument(
+        fmt::format("update_state: node '{}' has no state '{}'; declare it with state_tensors first", node_, name));
+  }
+  const bool twice =
+      std::any_of(updates_.begin(), updates_.end(), [&](const PortTensor& item) { return item.name == name; });
+  if (twice)
+    return invalid_argument(fmt::format("update_state: state '{}' of node '{}' was updated before", name, node_));
+  if (!tensor.defined()) {
+    return wrong_type(fmt::format("update_state: state '{}' of node '{}': expected a tensor, found none", name, node_));
+  }
+  if (input->type.dtype != tensor.scalar_type() || c10::IntArrayRef(input->type.sizes) != tensor.sizes()) {
+    return invalid_argument(fmt::format("update_state: state '{}' of node '{}': expected {} as declared, found {}",
+                                        name, node_, type_text(input->type), describe(tensor)));
+  }
+  const ValuePtr value = recorder_->table().find(tensor, activation_);
+  if (!value || value->owner == 0 || value->owner == activation_) return {};
+  return failed_precondition(fmt::format("update_state: state '{}' of node '{}': the tensor is a value of node '{}'",
+                                         name, node_, recorder_->name_of(value->owner)));
+}
+
+Status NodeCall::update_state(const NamedTensors& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    LEAPP_RETURN_IF_ERROR(check_update(tensors[i].first, tensors[i].second));
+    for (std::size_t j = 0; j < i; ++j) {
+      if (tensors[j].first == tensors[i].first) {
+        return invalid_argument(
+            fmt::format("update_state: state '{}' of node '{}' is given twice", tensors[i].first, node_));
+      }
+    }
+  }
+  for (const auto& [name, tensor] : tensors) updates_.push_back({name, tensor});
+  return {};
+}
+
+bool NodeCall::is_declared(const std::string& name, const at::Tensor& tensor) const {
+  return std::any_of(buffers_.begin(), buffers_.end(), [&](const BufferTrace& buffer) {
+    if (!buffer.declared || buffer.name != name) return false;
+    const std::shared_ptr<StorageContent> memory = recorder_->table().memory(tensor);
+    return buffer.memory == memory && buffer.geometry == geometry_of(tensor, memory->begin());
+  });
+}
+
+Status NodeCall::check_buffer(const std::string& name, const at::Tensor& tensor) const {
+  LEAPP_RETURN_IF_ERROR(check_port_name(node_, "buffer", name));
+  const bool input =
+      std::any_of(inputs_.begin(), inputs_.end(), [&](const PortRecord& item) { return item.name == name; });
+  const bool buffer = std::any_of(buffers_.begin(), buffers_.end(),
+                                  [&](const BufferTrace& item) { return item.declared && item.name == name; });
+  if (!input && (!buffer || is_declared(name, tensor))) return {};
+  return invalid_argument(fmt::format("node '{}': '{}' is the name of {} already; a buffer needs a name of its own",
+                                      node_, name, input ? "an input" : "another buffer"));
+}
+
+void NodeCall::add_buffer(const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared) {
+  const std::shared_ptr<StorageContent> memory = tensor.defined() ? recorder_->table().memory(tensor) : nullptr;
+  if (!memory || (declared && is_declared(buffer.name, tensor))) return;
+  buffers_.push_back({.name = buffer.name,
+                      .declared = declared,
+                      .memory = memory,
+                      .geometry = geometry_of(tensor, memory->begin()),
+                      .content = nullptr,
+                      .in_place = false,
+                      .successor = nullptr});
+  tensors_.push_back({buffer.get, tensor, at::Tensor()});
+}
+
+std::vector<std::function<at::Tensor()>> NodeCall::getters() const {
+  std::vector<std::function<at::Tensor()>> getters;
+  for (const Buffer& buffer : tensors_) getters.push_back(buffer.get);
+  return getters;
+}
+
+void NodeCall::look_at_buffers(const std::vector<at::Tensor>& now, Logger& log) {
+  if (now.size() != tensors_.size()) return;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    Buffer& held = tensors_[i];
+    BufferTrace& buffer = buffers_[i];
+    held.at_end = held.get ? now[i] : held.tensor;
+    if (buffer.declared && !held.at_end.defined()) {
+      log.warning(
+          fmt::format("buffer '{}' of node '{}' is gone when the node closes: it is exported as the constant "
+                      "that it was",
+                      buffer.name, node_));
+    }
+    buffer.content = buffer.memory->content_before(buffer.geometry);
+    buffer.in_place = held.at_end.defined() && held.at_end.is_same(held.tensor);
+    const Suppress quiet;
+    const bool fits = !buffer.in_place && held.at_end.defined() && held.at_end.sizes() == held.tensor.sizes() &&
+                      held.at_end.scalar_type() == held.tensor.scalar_type();
+    if (!fits) continue;
+    buffer.successor = [recorder = recorder_, activation = activation_, tensor = held.at_end] {
+      const Suppress unseen;
+      return recorder->table().operand(tensor, activation);
+    };
+  }
+}
+
+const at::Tensor* NodeCall::buffer_at_end(const Leak& leak) const {
+  const BufferTrace* buffer = buffer_of(leak, buffers_);
+  return buffer ? &tensors_[static_cast<std::size_t>(buffer - buffers_.data())].at_end : nullptr;
+}
+
+}  // namespace leapp::capture

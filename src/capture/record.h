@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session leaves for the exporter: nodes, their ports and samples, and what was found out about their state.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "capture/geometry.h"
+#include "capture/notes.h"
+#include "capture/source_location.h"
+#include "capture/trace.h"
+#include "leapp/capture.h"
+
+namespace leapp::capture {
+
+/// The output an input takes its value from.
+struct Source {
+  std::string node;
+  std::string port;
+  bool feedback = false;  ///< produced in an earlier pass
+};
+
+/// One port of one call.
+struct PortTensor {
+  std::string name;
+  at::Tensor tensor;
+  Semantics semantics = {};
+};
+using PortTensors = std::vector<PortTensor>;
+
+struct PortRecord {
+  std::string name;
+  ValueType type;
+  std::optional<Source> source;  ///< inputs only
+  Semantics semantics = {};
+  bool state = false;  ///< an input declared by state_tensors; an output that is its next value, or that of found state
+};
+
+/// One call's inputs and outputs, copied. An output that is not known is null.
+struct Sample {
+  std::size_t call = 0;  ///< of the node
+  std::vector<ContentPtr> inputs;
+  std::vector<ContentPtr> outputs;
+};
+
+/// One tensor operand of an operator, counted over all of them.
+struct Use {
+  TraceOp* op = nullptr;
+  std::size_t operand = 0;
+  auto operator<=>(const Use&) const = default;
+};
+
+/// The value that a leak is.
+struct LeakSource {
+  std::string node;
+  std::string port;         ///< a published output; empty: a value that the node kept to itself
+  std::uint64_t key = 0;    ///< which one
+  std::uint64_t delay = 0;  ///< passes between it was made and it is read
+  bool operator==(const LeakSource&) const = default;
+};
+
+/// What a node reads without having been told. Becomes an input of the node.
+struct Leak {
+  LeakSource source;
+  std::shared_ptr<Memory> memory;  ///< state kept in place: where. Null otherwise
+  Geometry place;                  ///< of the port in that memory
+  bool in_place = false;           ///< it stays in that memory; else the first call found it there
+  ValueType type;
+  std::string name;              ///< of the attribute or variable; empty: not known
+  int asked = 0;                 ///< how often nobody knew its name
+  bool declared = false;         ///< by module or register_buffer
+  ValuePtr update;               ///< its next value, where it is known to be one of the first call. Else see `source`
+  LocationId location = 0;       ///< of the first read
+  std::map<Use, Geometry> uses;  ///< in the first call; with `memory`, where in it
+  std::map<std::size_t, ContentPtr> read;  ///< by call: what it read; of those whose sample is kept
+  std::map<std::size_t, ContentPtr> next;  ///< likewise: what it left for the next
+};
+
+/// Something that was not the same in a later call of a node as in the first, and that an output depends on.
+struct Divergence {
+  enum class Kind : std::uint8_t {
+    kValue,     ///< another value is used
+    kBranch,    ///< another operator
+    kNumber,    ///< another Python number
+    kConstant,  ///< another content of a tensor
+  };
+  Use use;                  ///< a constant that differs; op null: anything else
+  std::size_t call = 0;     ///< the later call
+  std::string text;         ///< what, where, and both values
+  std::uint64_t order = 0;  ///< of the operator in the first call
+  Kind kind = Kind::kValue;
+  LocationId location = 0;  ///< in the first call
+  LocationId other = 0;     ///< kBranch: in the later one
+  std::string name;         ///< kNumber: the argument; kConstant: what the program calls the tensor, if known
+  ValuePtr now;             ///< kConstant: what the later call read
+};
+
+/// One annotated stage, over all its calls.
+struct NodeRecord {
+  std::string name;
+  std::vector<PortRecord> inputs;
+  std::vector<PortRecord> outputs;
+  std::vector<ValuePtr> output_values;  ///< what the first call computed
+  std::vector<Sample> samples;
+  OutputOptions options;
+  std::size_t calls = 0;         ///< completed
+  bool left_torch = false;       ///< without a model: an output depends on no input, as far as was seen
+  std::uint64_t first_pass = 0;  ///< of the session, in which the first call was
+
+  Survivors survivors;                  ///< of the first call
+  std::vector<Leak> leaks;              ///< until stop() makes ports of them
+  std::vector<Divergence> divergences;  ///< what was not the same in every call
+  std::vector<std::string> refusals;    ///< what makes compile_graph fail: leaks that the user wants to be errors, ...
+  LocationId closed_at = 0;             ///< where the first call announced its outputs
+};
+
+/// All that a session has recorded; complete when it has ended.
+struct Recording {
+  /// What the program said of histories: node, state → the input, or nothing when it is none.
+  using Resets = std::map<std::pair<std::string, std::string>, std::string>;
+
+  std::string name;
+  std::string folder;
+  StartOptions options;
+  std::shared_ptr<Logger> log;  ///< an operator that is under way on another thread may warn after the session
+  std::vector<std::unique_ptr<NodeRecord>> nodes;  ///< with a completed call, in the order of their first completion
+  std::vector<Note> notes;                         ///< what was warned about while nodes ran
+  /// The passes in which the calls of a node began, in their order; also of nodes that never finished a call.
+  std::map<std::string, std::vector<std::uint64_t>> call_passes;
+  Resets resets;
+};
+
+}  // namespace leapp::capture

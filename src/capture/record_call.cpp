@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/record_call.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "capture/arguments.h"
+#include "capture/checks.h"
+
+namespace leapp::capture {
+namespace {
+
+constexpr std::size_t kMaxBeyond = 32;  // samples of calls that differ, beyond max_cached_io
+constexpr int kMaxAsked = 2;            // looking for a name that is not there takes Python 50 ms
+
+template <typename Ports>
+auto named(Ports& ports, const std::string& name) {
+  return std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; });
+}
+
+template <typename Ports>
+bool has(const Ports& ports, const std::string& name) {
+  return named(ports, name) != ports.end();
+}
+
+void merge_sources(NodeRecord& record, const NodeCall& call) {
+  for (const PortRecord& input : call.inputs()) {
+    const auto port = named(record.inputs, input.name);
+    // Whether they agree was checked when it was announced.
+    if (port != record.inputs.end()) std::ignore = merge_source(record.name, *port, input.source);
+  }
+}
+
+}  // namespace
+
+OpenQuestions CallRecorder::close(const NodeCall& call, const CallOutputs& outputs, NodeRecord* record,
+                                  const OutputOptions& options, LocationId where) {
+  const bool first = record == nullptr;
+  const CallTrace trace = call.trace(outputs, pass_);
+  LaterCall later;
+  if (first) {
+    record = &begin_record(call, outputs, trace);
+    record->options = options;
+    record->closed_at = where;
+    analysis_.first_call(*record, trace, recorder_.builder());
+  } else {
+    merge_sources(*record, call);
+    later = StateAnalysis::look_at(*record, trace, recorder_.builder());
+  }
+  Survivors survivors = recorder_.close(call.activation(), pass_);
+  const bool keeps = first || analysis_.compare(*record, later, survivors, keeps_sample(*record));
+  if (first) record->survivors = std::move(survivors);
+  OpenQuestions questions;
+  if (keeps) {
+    keep_sample(*record, call, outputs.ports);
+    questions.next = keep_next_values(*record, call);
+  }
+  questions.call = record->calls++;
+  publish(*record, outputs);
+  questions.nameless = nameless(*record);
+  return questions;
+}
+
+NodeRecord& CallRecorder::begin_record(const NodeCall& call, const CallOutputs& outputs, const CallTrace& trace) {
+  recording_.nodes.push_back(std::make_unique<NodeRecord>());
+  NodeRecord& record = *recording_.nodes.back();
+  record.name = call.node();
+  record.inputs = call.inputs();
+  record.first_pass = pass_;
+  for (const auto& [name, tensor, semantics] : outputs.ports) {
+    record.outputs.push_back({name, type_of(tensor), std::nullopt, semantics, has(call.updates(), name)});
+  }
+  record.output_values = trace.outputs;
+  for (PortRecord& input : record.inputs) {
+    if (input.state && has(call.updates(), input.name)) input.source = Source{record.name, input.name, true};
+  }
+  return record;
+}
+
+bool CallRecorder::keeps_sample(const NodeRecord& record) const {
+  return record.calls <= static_cast<std::size_t>(std::max(0, recording_.options.max_cached_io));
+}
+
+void CallRecorder::keep_sample(NodeRecord& record, const NodeCall& call, const PortTensors& outputs) {
+  Sample sample;
+  sample.call = record.calls;
+  // Of many calls that differ, the first ones and the last.
+  const bool beyond =
+      record.samples.size() >= static_cast<std::size_t>(std::max(0, recording_.options.max_cached_io)) + kMaxBeyond;
+  if (!keeps_sample(record) && beyond) record.samples.pop_back();
+  for (std::size_t i = 0; i < record.inputs.size(); ++i) {
+    const auto at = named(call.inputs(), record.inputs[i].name);
+    // A call that does not announce an input does not need it: what it held before is as good as anything.
+    sample.inputs.push_back(
+        at == call.inputs().end()
+            ? record.samples.back().inputs[i]
+            : content_of(call.input_values()[static_cast<std::size_t>(at - call.inputs().begin())]));
+  }
+  for (const PortTensor& output : outputs) sample.outputs.push_back(copied_content(output.tensor));
+  record.samples.push_back(std::move(sample));
+}
+
+OpenQuestions::Holders CallRecorder::keep_next_values(NodeRecord& record, const NodeCall& call) {
+  OpenQuestions::Holders holders;
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    Leak& leak = record.leaks[i];
+    if (leak.source.node != record.name || !leak.source.port.empty() || leak.source.delay != 1) continue;
+    if (const at::Tensor* now = call.buffer_at_end(leak)) {
+      if (now->defined()) leak.next[record.calls] = copied_content(*now);
+    } else if (leak.in_place) {
+      leak.next[record.calls] = leak.memory->content_before(leak.place);
+    } else if (auto holder = recorder_.table().holder_of(leak.source, pass_)) {
+      holders.emplace_back(i, std::move(*holder));
+    }
+  }
+  return holders;
+}
+
+void CallRecorder::publish(const NodeRecord& node, const CallOutputs& outputs) {
+  TensorTable& table = recorder_.table();
+  for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
+    const auto& [name, tensor, semantics] = outputs.ports[i];
+    const ValuePtr before = table.find_own(tensor);
+    const bool twice = before && before->kind == TracedKind::kPublished && before->origin->node == node.name &&
+                       before->origin->pass == pass_;
+    if (twice) continue;
+    Origin origin{.node = node.name, .port = name, .pass = pass_, .constant = outputs.constant[i]};
+    origin.content_hash = content_hash(tensor);
+    table.bind_content(tensor, make_value(TracedKind::kPublished, type_of(tensor), std::move(origin)));
+  }
+}
+
+OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
+  OpenQuestions::Holders holders;
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    const Leak& leak = record.leaks[i];
+    if (!leak.name.empty() || leak.asked >= kMaxAsked) continue;
+    const TensorTable& table = recorder_.table();
+    auto holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : std::nullopt;
+    if (!holder) holder = table.holder_of(leak.source, pass_);
+    if (holder) holders.emplace_back(i, std::move(*holder));
+  }
+  return holders;
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "capture/node_call.h"
+#include "capture/record.h"
+#include "capture/recorder.h"
+#include "capture/state_analysis.h"
+#include "capture/tensor_content.h"
+
+namespace leapp::capture {
+
+/// Questions that closing a call leaves open, as nobody may be asked with the recorder's lock held.
+struct OpenQuestions {
+  /// Tensors, with the position of the leak in its node.
+  using Holders = std::vector<std::pair<std::size_t, WeakTensor>>;
+  std::size_t call = 0;
+  Holders next;      ///< whose content is the next value of the leak
+  Holders nameless;  ///< whose name is that of the leak
+};
+
+/// Turns calls that end into the records of their nodes: the first becomes the record, later ones are compared with it.
+/// REQUIRES: the recorder is locked.
+class CallRecorder {
+ public:
+  CallRecorder(Recording& recording, Recorder& recorder, StateAnalysis& analysis, std::uint64_t pass)
+      : recording_(recording), recorder_(recorder), analysis_(analysis), pass_(pass) {}
+
+  /// Closes `call`. `record`: of its node; null: this is the first call.
+  OpenQuestions close(const NodeCall& call, const CallOutputs& outputs, NodeRecord* record,
+                      const OutputOptions& options, LocationId where);
+
+ private:
+  NodeRecord& begin_record(const NodeCall& call, const CallOutputs& outputs, const CallTrace& trace);
+  [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
+  void keep_sample(NodeRecord& record, const NodeCall& call, const PortTensors& outputs);
+  OpenQuestions::Holders keep_next_values(NodeRecord& record, const NodeCall& call);
+  void publish(const NodeRecord& node, const CallOutputs& outputs);
+  OpenQuestions::Holders nameless(const NodeRecord& record);
+
+  Recording& recording_;
+  Recorder& recorder_;
+  StateAnalysis& analysis_;
+  std::uint64_t pass_;
+};
+
+}  // namespace leapp::capture

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/session.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "capture/hook.h"
+#include "capture/session_testing.h"
+#include "capture/tensor_content.h"
+
+namespace leapp::capture {
+namespace {
+
+using testing::SessionTest;
+
+TEST_F(SessionTest, OperatorsBetweenInputAndOutputAreTheGraph) {
+  front_end_->line_ = 7;
+  call(at::ones({2}), [](const at::Tensor& x) { return (x * 2).relu(); });
+  EXPECT_TRUE(stop());
+  EXPECT_EQ(graph(), R"(graph n(%x: float32[2]) {
+  %0: float32[2] = aten::mul.Scalar(self=%x, other=2)  @ "program.py":7
+  %1: float32[2] = aten::relu(self=%0)  @ "program.py":7
+  return (y=%1)
+}
+)");
+  EXPECT_TRUE(at::equal(tensor_of(node().samples[0].outputs[0]), at::full({2}, 2.0)));
+  EXPECT_FALSE(hook_installed());
+}
+
+TEST_F(SessionTest, AnAbandonedCallHasNotBegun) {
+  input(at::ones({2}));
+  EXPECT_TRUE(session_->abandon("n"));
+  EXPECT_FALSE(session_->abandon("n"));
+  call(at::ones({2}), [](const at::Tensor& x) { return x * 2; });
+  EXPECT_EQ(session_->recording().call_passes.at("n").size(), 1U);
+}
+
+TEST_F(SessionTest, StopDropsWhatIsOpen) {
+  input(at::ones({2}), "open");
+  EXPECT_TRUE(stop());
+  EXPECT_TRUE(session_->stopped());
+  EXPECT_NE(log().find("node 'open' was opened and never closed"), std::string::npos) << log();
+}
+
+TEST_F(SessionTest, AnEdgeIsFoundByTheTensor) {
+  at::Tensor features;
+  {
+    const at::Tensor x = input(at::ones({2}), "pre");
+    features = x * 2;
+    EXPECT_TRUE(output(features, "pre").ok());
+  }
+  const at::Tensor x = input(features.clone(), "policy");
+  EXPECT_TRUE(output(x + 1, "policy").ok());
+  EXPECT_TRUE(stop());
+  ASSERT_TRUE(node(1).inputs[0].source);
+  EXPECT_EQ(node(1).inputs[0].source->node, "pre");
+  EXPECT_FALSE(node(1).inputs[0].source->feedback);
+}
+
+TEST_F(SessionTest, UnreadStateAsksWhoHoldsIt) {
+  at::Tensor kept;
+  call(at::ones({2}), [&](const at::Tensor& x) {
+    kept = x * 3;
+    return x * 2;
+  });
+  EXPECT_TRUE(stop());
+  EXPECT_NE(log().find("node 'n' leaves a tensor in 'kept'"), std::string::npos) << log();
+}
+
+}  // namespace
+}  // namespace leapp::capture

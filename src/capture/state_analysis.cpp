@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/state_analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/constant_outputs.h"
+#include "capture/promote.h"
+#include "capture/reentry.h"
+
+namespace leapp::capture {
+namespace {
+
+constexpr std::size_t kMaxDivergences = 8;
+
+/// What the later call read where the first one had a constant, for leaks that were not known when it ran.
+void note_reads(NodeRecord& record, const LaterCall& later, const Comparison& comparison, Evaluator& evaluator) {
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    Leak& leak = record.leaks[i];
+    if (i < later.reads.size() && later.reads[i]) leak.read[record.calls] = later.reads[i];
+    for (const auto& [use, where] : leak.uses) {
+      const auto read = comparison.reads().find(use);
+      if (read == comparison.reads().end() || leak.read.contains(record.calls)) continue;
+      if (!leak.memory || where == leak.place) leak.read[record.calls] = evaluator.value_of(read->second);
+    }
+  }
+}
+
+}  // namespace
+
+const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& buffers) {
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const BufferTrace& buffer) {
+    return leak.declared ? buffer.declared && buffer.name == leak.name
+                         : leak.memory && buffer.memory == leak.memory && buffer.geometry == leak.place;
+  });
+  return found == buffers.end() ? nullptr : &*found;
+}
+
+void StateAnalysis::first_call(NodeRecord& record, const CallTrace& call, TraceBuilder& builder) {
+  LeakFinder finder(call, builder, evaluator_);
+  finder.search(record.output_values);
+  for (const auto& [value, location] : call.numbers) {
+    if (!finder.depends_on_state(value)) continue;
+    log_.warning(
+        fmt::format("{}a number is read from a tensor that node '{}' changes. It is baked in as it was in the first "
+                    "call; keep it a tensor to have it change",
+                    line_prefix(location), record.name));
+  }
+  record.leaks = finder.take();
+}
+
+LaterCall StateAnalysis::look_at(const NodeRecord& record, const CallTrace& call, TraceBuilder& builder) {
+  LaterCall later{.pass = call.pass, .outputs = call.outputs, .updates = {}, .reads = {}};
+  for (const Leak& leak : record.leaks) {
+    const BufferTrace* buffer = buffer_of(leak, call.buffers);
+    later.updates.push_back(buffer          ? end_value(*buffer, call.activation, builder)
+                            : leak.in_place ? end_value(*leak.memory, leak.place, call.activation, builder)
+                                            : nullptr);
+    later.reads.push_back(buffer ? buffer->content : leak.in_place ? leak.memory->content_before(leak.place) : nullptr);
+  }
+  return later;
+}
+
+bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample) {
+  Comparison comparison(record, later.pass, evaluator_);
+  for (std::size_t i = 0; i < later.outputs.size(); ++i) {
+    comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
+                       record.output_values[i], later.outputs[i]);
+  }
+  // Comparing may find more of them.
+  for (std::size_t i = 0; i < record.leaks.size(); ++i) {
+    const LeakSource source = record.leaks[i].source;
+    const bool own = source.node == record.name && source.port.empty();
+    const auto first = record.survivors.find(source.key);
+    const auto now = survivors.find(source.key);
+    const bool known = i < later.updates.size() && later.updates[i] && record.leaks[i].update;
+    const std::string what = fmt::format("state '{}' of node '{}'", record.leaks[i].name, record.name);
+    if (known) {
+      comparison.compare(what, record.leaks[i].update, later.updates[i]);
+    } else if (own && first != record.survivors.end() && now != survivors.end()) {
+      comparison.compare(what, first->second, now->second);
+    }
+  }
+  std::vector<Divergence> found = comparison.take();
+  // Whether what differs matters is for the numbers to say.
+  const bool keeps = keeps_sample || !found.empty();
+  if (keeps) note_reads(record, later, comparison, evaluator_);
+  for (Divergence& divergence : found) {
+    if (record.divergences.size() < kMaxDivergences) record.divergences.push_back(std::move(divergence));
+  }
+  return keeps;
+}
+
+void StateAnalysis::finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,
+                           const SessionEnd& end) {
+  promote_leaks(nodes, options.leaks, evaluator_, log_);
+  settle_constant_outputs(nodes, options, log_);
+  if (options.leaks == Leaks::kConstant) return;
+  report_unread_state(nodes, end.kept, end.find_holders, log_);
+  report_changed_values(nodes, end.changed, log_);
+}
+
+}  // namespace leapp::capture

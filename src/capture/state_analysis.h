@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pipeline remembers from pass to pass, found out from its traces.
+//
+//   recorder ── CallTrace, before a call closes ──> first_call / look_at   (leaks.h)
+//            ── Survivors, after it has closed ──> compare                 (reentry.h)
+//   stop()   ── all NodeRecords, KeptTensors   ──> finish                  (promote.h, constant_outputs.h,
+//   unread_state.h)
+//
+// A function of what was recorded: it asks nobody but the Evaluator and those who know the contents of memory, looks at
+// no tensor and takes no lock. Its tests are written in the text form of traces (trace_text.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "capture/evaluate.h"
+#include "capture/leaks.h"
+#include "capture/record.h"
+#include "capture/unread_state.h"
+#include "leapp/capture.h"
+
+namespace leapp::capture {
+
+/// A call after the first: what it computed, before its node closes.
+struct LaterCall {
+  std::uint64_t pass = 0;
+  std::vector<ValuePtr> outputs;
+  std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
+  std::vector<ContentPtr> reads;  ///< what these held before the call; null: not known
+};
+
+/// What a session knows when it ends, besides the nodes.
+struct SessionEnd {
+  std::vector<KeptTensor> kept;
+  FindHolders find_holders;
+  std::vector<ChangedValues> changed;
+};
+
+/// The buffer that `leak` is of, or null.
+const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& buffers);
+
+class StateAnalysis {
+ public:
+  StateAnalysis(Evaluator& evaluator, Logger& log) : evaluator_(evaluator), log_(log) {}
+
+  /// Finds the leaks of a node in its first call. REQUIRES: `call` has not closed; record.output_values are its
+  /// outputs.
+  void first_call(NodeRecord& record, const CallTrace& call, TraceBuilder& builder);
+
+  /// What a later call computed. REQUIRES: `call` has not closed.
+  [[nodiscard]] static LaterCall look_at(const NodeRecord& record, const CallTrace& call, TraceBuilder& builder);
+
+  /// Compares a later call with the first: adds leaks and divergences. `keeps_sample`: the call is among those whose
+  /// sample is kept anyway. Gives whether the call's inputs and outputs are worth keeping.
+  bool compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample);
+
+  /// Makes ports of leaks, settles what constant outputs are, and warns about what nobody could see.
+  void finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,
+              const SessionEnd& end);
+
+ private:
+  Evaluator& evaluator_;
+  Logger& log_;
+};
+
+}  // namespace leapp::capture

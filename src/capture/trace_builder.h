@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "capture/trace.h"
+
+namespace leapp::capture {
+
+/// Makes operators and their results. Knows the line they belong to and who must hear of nodes that were mixed.
+class TraceBuilder {
+ public:
+  using MixedNodes = std::function<void(const OpInfo&, LocationId, ActivationId, ActivationId)>;
+  /// Operators are numbered from `first` on; a program's, so that those made for it later can come before.
+  static constexpr std::uint64_t kProgram = std::uint64_t{1} << 32U;
+  explicit TraceBuilder(MixedNodes on_mixed, std::uint64_t first = kProgram)
+      : on_mixed_(std::move(on_mixed)), sequence_(first) {}
+
+  /// The operator of the user's program that is being recorded.
+  void set_current(const OpInfo* info, LocationId location) {
+    current_ = info;
+    location_ = location;
+  }
+  [[nodiscard]] LocationId location() const { return location_; }
+
+  /// An operator whose results are made by `result`.
+  std::shared_ptr<TraceOp> make(const OpInfo* info, std::vector<TraceArgument> arguments, bool random = false);
+  ValuePtr result(const std::shared_ptr<TraceOp>& op, std::size_t index, ValueType type);
+
+  /// The one activation the operands are live in; 0: none. More than one is reported.
+  ActivationId owner(const TraceOp& op);
+
+  // Common operators, spelled out once.
+  ValuePtr reshape(const ValuePtr& value, c10::IntArrayRef sizes);
+  ValuePtr permute(const ValuePtr& value, const std::vector<std::int64_t>& dims);
+  ValuePtr expand(const ValuePtr& value, c10::IntArrayRef sizes);
+  ValuePtr cast(const ValuePtr& value, at::ScalarType dtype);
+  /// A cast even if it seems to change nothing: for values whose type is only assumed.
+  ValuePtr cast_always(const ValuePtr& value, at::ScalarType dtype);
+  ValuePtr unary(const char* name, const ValuePtr& value);
+  ValuePtr full(c10::IntArrayRef sizes, const c10::Scalar& fill, at::ScalarType dtype);
+  ValuePtr as_strided(const ValuePtr& flat, c10::IntArrayRef sizes, c10::IntArrayRef strides, std::int64_t offset);
+  ValuePtr as_strided_scatter(const ValuePtr& flat, const ValuePtr& source, c10::IntArrayRef sizes,
+                              c10::IntArrayRef strides, std::int64_t offset);
+  /// The same bits as another type. REQUIRES: `flat` is one-dimensional.
+  ValuePtr reinterpret(const ValuePtr& flat, at::ScalarType dtype);
+
+ private:
+  ValuePtr single(const OpInfo* info, std::vector<TraceArgument> arguments, ValueType type);
+
+  MixedNodes on_mixed_;
+  const OpInfo* current_ = nullptr;
+  LocationId location_ = 0;
+  std::uint64_t sequence_;
+};
+
+}  // namespace leapp::capture

@@ -1,0 +1,425 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "capture/attributes.h"
+#include "capture/constant_outputs.h"
+#include "capture/op_info.h"
+#include "capture/trace_text.h"
+#include "capture/value_key.h"
+#include "graph/scanner.h"
+#include "graph/text.h"
+
+namespace leapp::capture {
+namespace {
+
+/// Makes the values of one graph.
+class ValueMaker {
+ public:
+  ValueMaker(TracedCall& call, TraceBuilder& builder) : call_(call), builder_(builder) {}
+
+  Status make(const graph::Graph& graph) {
+    for (const auto& input : graph.inputs()) {
+      const ValueType type = to_value_type(input->type());
+      const ValuePtr value = make_value(TracedKind::kInput, type, {.port = input->name()});
+      value->owner = call_.trace.activation;
+      add(input.get(), value);
+      call_.inputs.push_back({.name = input->name(), .type = type, .source = std::nullopt});
+    }
+    for (const auto& constant : graph.constants()) {
+      auto cell = std::make_shared<LiteralCell>();
+      cell->constant = constant->constant();
+      cell->parameter = cell->constant.parameter;
+      add(constant.get(), make_constant(std::move(cell)));
+    }
+    for (const auto& node : graph.nodes()) LEAPP_RETURN_IF_ERROR(make(*node));
+    for (const graph::Output& output : graph.outputs()) {
+      const ValuePtr& value = made_.at(output.value);
+      call_.outputs.push_back({.name = output.name, .type = value->type, .source = std::nullopt});
+      call_.trace.outputs.push_back(value);
+    }
+    return {};
+  }
+
+ private:
+  void add(const graph::Value* value, const ValuePtr& made) {
+    made_[value] = made;
+    call_.values.emplace_back(value->name(), made);
+  }
+
+  Status make(const graph::Node& node) {
+    const OpInfo* info = find_op(node.op(), node.overload());
+    if (!info) return invalid_argument(fmt::format("{}: torch has no such operator", node.qualified_name()));
+    std::vector<TraceArgument> arguments;
+    for (const c10::Argument& wanted : info->schema().arguments()) {
+      const graph::Attribute* given = node.find(wanted.name());
+      if (!given && !wanted.default_value()) {
+        return invalid_argument(fmt::format("{}: the argument '{}' is missing", node.qualified_name(), wanted.name()));
+      }
+      arguments.push_back(given ? argument(*given) : TraceArgument::of(*wanted.default_value()));
+    }
+    for (const graph::Argument& given : node.arguments()) {
+      if (info->argument(given.name) >= 0) continue;
+      return invalid_argument(fmt::format("{}: it has no argument '{}'", node.qualified_name(), given.name));
+    }
+    const graph::SourceLocation& at = node.location();
+    builder_.set_current(info, at.file.empty() ? 0 : intern_location(at.file, at.line, at.function));
+    const auto op = builder_.make(info, std::move(arguments), node.is_random());
+    for (std::size_t i = 0; i < node.results().size(); ++i)
+      add(node.result(i), builder_.result(op, i, to_value_type(node.result(i)->type())));
+    return {};
+  }
+
+  TraceArgument argument(const graph::Attribute& given) {
+    if (const auto* value = std::get_if<graph::Value*>(&given)) return TraceArgument::of(made_.at(*value));
+    if (const auto* list = std::get_if<std::vector<graph::Value*>>(&given)) {
+      std::vector<ValuePtr> values;
+      for (const graph::Value* value : *list) values.push_back(value ? made_.at(value) : nullptr);
+      return TraceArgument::of(std::move(values));
+    }
+    return TraceArgument::of(to_ivalue(given));
+  }
+
+  TracedCall& call_;
+  TraceBuilder& builder_;
+  std::map<const graph::Value*, ValuePtr> made_;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text), scanner_(text), builder_([](auto&&...) {}) {}
+
+  Result<Trace> parse() {
+    while (!scanner_.at_end()) LEAPP_RETURN_IF_ERROR(call());
+    return std::move(trace_);
+  }
+
+ private:
+  Status call() {
+    TracedCall& call = trace_.calls.emplace_back();
+    call.trace.activation = static_cast<ActivationId>(trace_.calls.size());
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("call"));
+    LEAPP_ASSIGN_OR_RETURN(call.trace.node, scanner_.name("the name of a node"));
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("in"));
+    LEAPP_ASSIGN_OR_RETURN(call.trace.pass, pass());
+    LEAPP_RETURN_IF_ERROR(graph(call));
+    while (!scanner_.at_end() && !scanner_.looking_at("call")) LEAPP_RETURN_IF_ERROR(fact(call));
+    for (ValuePtr& output : call.trace.outputs) output = set_apart(output, builder_);
+    return {};
+  }
+
+  Status graph(TracedCall& call) {
+    if (!scanner_.looking_at("graph")) return scanner_.error("a graph");
+    const std::size_t begin = scanner_.position();
+    const std::size_t end = text_.find("\n}", begin);
+    if (end == std::string_view::npos) return scanner_.complain("the graph has no end: expected a line with '}'");
+    const auto parsed = graph::parse(text_.substr(begin, end + 2 - begin));
+    if (!parsed.ok()) return within("the graph", parsed.status());
+    if (const Status made = ValueMaker(call, builder_).make(parsed.value()); !made.ok())
+      return within("the graph", made);
+    scanner_.go_back(end + 2);
+    return {};
+  }
+
+  Status within(std::string_view what, const Status& status) {
+    return scanner_.complain(fmt::format("{} that begins here: {}", what, status.message()));
+  }
+
+  Status fact(TracedCall& call) {
+    if (scanner_.accept("constant")) return constant(call);
+    if (scanner_.accept("keep")) return keep(call);
+    if (scanner_.accept("memory")) return memory(call);
+    if (scanner_.accept("wrote")) return place(call, &MemoryState::writes);
+    if (scanner_.accept("took")) return place(call, &MemoryState::inputs);
+    if (scanner_.accept("holds")) return holds(call);
+    if (scanner_.accept("buffer")) return buffer(call);
+    if (scanner_.accept("number")) return number(call);
+    if (scanner_.accept("state")) return state(call);
+    return scanner_.error("a fact (constant, keep, memory, wrote, took, holds, buffer, number, state) or a call");
+  }
+
+  Status constant(TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(const ValuePtr found, value(call));
+    if (found->kind != TracedKind::kConstant) return scanner_.complain("expected a constant");
+    auto& cell = static_cast<LiteralCell&>(*found->cell);
+    while (true) {
+      if (scanner_.accept("named")) {
+        LEAPP_ASSIGN_OR_RETURN(cell.name, scanner_.quoted("a name"));
+      } else if (scanner_.accept("at")) {
+        LEAPP_ASSIGN_OR_RETURN(cell.location, location());
+      } else if (scanner_.accept("given")) {
+        cell.given = true;
+      } else if (scanner_.accept("random")) {
+        cell.random = true;
+      } else if (scanner_.accept("overwritten")) {
+        cell.overwritten = true;
+      } else if (scanner_.accept("copied")) {
+        cell.by_reference = false;
+      } else if (scanner_.accept("alone")) {
+        cell.holders = 1;
+      } else if (scanner_.accept("from")) {
+        LEAPP_ASSIGN_OR_RETURN(cell.provenance, origin());
+      } else if (scanner_.accept("in")) {
+        LEAPP_ASSIGN_OR_RETURN(const std::shared_ptr<LiteralMemory> memory, known_memory());
+        cell.home = memory;
+        LEAPP_ASSIGN_OR_RETURN(cell.place, geometry(*memory));
+        while (scanner_.accept("covered")) {
+          LEAPP_ASSIGN_OR_RETURN(Geometry covered, geometry(*memory));
+          cell.covered.push_back(std::move(covered));
+        }
+      } else {
+        return {};
+      }
+    }
+  }
+
+  // NODE %v of pass N [part] | NODE/PORT of pass N [through "OP"]
+  Result<ValuePtr> origin() {
+    LEAPP_ASSIGN_OR_RETURN(const std::string name, scanner_.name("a node or a port"));
+    if (!scanner_.looking_at("%")) return published(name);
+    LEAPP_ASSIGN_OR_RETURN(const std::string wanted, value_name());
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("of"));
+    LEAPP_ASSIGN_OR_RETURN(const std::uint64_t made_in, pass());
+    const ValuePtr value = earlier(name, made_in, wanted);
+    if (!value)
+      return scanner_.complain(fmt::format("no call of '{}' in pass {} has a value %{}", name, made_in, wanted));
+    Origin origin{.node = name, .pass = made_in, .key = ValueKeys().of(value)};
+    origin.part = scanner_.accept("part");
+    return make_value(TracedKind::kFormer, value->type, std::move(origin));
+  }
+
+  Result<ValuePtr> published(const std::string& name) {
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos) return scanner_.error("%value, or a port as node/port");
+    Origin origin{.node = name.substr(0, slash), .port = name.substr(slash + 1)};
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("of"));
+    LEAPP_ASSIGN_OR_RETURN(origin.pass, pass());
+    ValuePtr value = make_value(TracedKind::kPublished, {}, std::move(origin));
+    if (!scanner_.accept("through")) return value;
+    LEAPP_ASSIGN_OR_RETURN(const std::string op, scanner_.quoted("an operator"));
+    return make_value(TracedKind::kGlue, {}, {.source = std::move(value), .glue_op = op});
+  }
+
+  ValuePtr earlier(const std::string& node, std::uint64_t pass, const std::string& name) const {
+    for (const TracedCall& call : std::span(trace_.calls).first(trace_.calls.size() - 1)) {
+      if (call.trace.node != node || call.trace.pass != pass) continue;
+      if (const ValuePtr found = find(call, name)) return found;
+    }
+    return nullptr;
+  }
+
+  Status keep(TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(ValuePtr kept, value(call));
+    TracedCall::Kept& added = call.kept.emplace_back(TracedCall::Kept{std::move(kept), {}});
+    if (!scanner_.accept("in")) return {};
+    const bool attribute = scanner_.accept("attribute");
+    if (!attribute) LEAPP_RETURN_IF_ERROR(scanner_.expect("variable"));
+    added.holder.kind = attribute ? Holder::Kind::kAttribute : Holder::Kind::kVariable;
+    LEAPP_ASSIGN_OR_RETURN(added.holder.name, scanner_.quoted("a name"));
+    return {};
+  }
+
+  Status memory(TracedCall& call) {
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("@"));
+    LEAPP_ASSIGN_OR_RETURN(const std::string name, scanner_.name("the name of a memory"));
+    const auto known = memories_.find(name);
+    std::shared_ptr<LiteralMemory> memory = known == memories_.end() ? nullptr : known->second;
+    if (!memory) {
+      LEAPP_RETURN_IF_ERROR(scanner_.expect("="));
+      LEAPP_ASSIGN_OR_RETURN(graph::Constant before, literal());
+      memory = std::make_shared<LiteralMemory>(name, std::move(before));
+      memories_[name] = memory;
+    }
+    const bool twice =
+        std::any_of(call.memories.begin(), call.memories.end(), [&](const auto& item) { return item.first == memory; });
+    if (twice) return scanner_.complain(fmt::format("@{} stands in this call already", name));
+    MemoryState state;
+    state.alive = !scanner_.accept("gone");
+    call.memories.emplace_back(std::move(memory), std::move(state));
+    return {};
+  }
+
+  /// TYPE [ELEMENTS], read by the graph's parser.
+  Result<graph::Constant> literal() {
+    const std::size_t begin = scanner_.position();
+    const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+    std::string line(text_.substr(begin, end - begin));
+    const std::size_t last = line.rfind(']');
+    if (last == std::string::npos) return scanner_.error("a type and its elements, such as float32[2] [0, 1]");
+    line.resize(last + 1);
+    const auto parsed = graph::parse(fmt::format("graph g() {{\n  %c = constant {}\n  return (c=%c)\n}}\n", line));
+    if (!parsed.ok()) return within("the content", parsed.status());
+    scanner_.go_back(begin + line.size());
+    return (*parsed.value().constants().begin())->constant();
+  }
+
+  Status place(TracedCall& call, std::vector<Geometry> MemoryState::*places) {
+    LEAPP_ASSIGN_OR_RETURN(MemoryState * state, state_of(call));
+    LEAPP_ASSIGN_OR_RETURN(Geometry added, geometry(*at_));
+    (state->*places).push_back(std::move(added));
+    return {};
+  }
+
+  Status holds(TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(MemoryState * state, state_of(call));
+    LEAPP_ASSIGN_OR_RETURN(Geometry where, geometry(*at_));
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("="));
+    LEAPP_ASSIGN_OR_RETURN(ValuePtr held, value(call));
+    state->layers.push_back({std::move(where), std::move(held)});
+    return {};
+  }
+
+  Status buffer(TracedCall& call) {
+    BufferTrace& buffer = call.trace.buffers.emplace_back();
+    LEAPP_ASSIGN_OR_RETURN(buffer.name, scanner_.quoted("the name of a buffer"));
+    buffer.declared = scanner_.accept("declared");
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("in"));
+    LEAPP_ASSIGN_OR_RETURN(const std::shared_ptr<LiteralMemory> memory, known_memory());
+    buffer.memory = memory;
+    LEAPP_ASSIGN_OR_RETURN(buffer.geometry, geometry(*memory));
+    buffer.content = memory->content_before(buffer.geometry);
+    if (scanner_.accept("gone")) {
+      buffer.in_place = false;
+    } else if (scanner_.accept("becomes")) {
+      buffer.in_place = false;
+      LEAPP_ASSIGN_OR_RETURN(ValuePtr successor, value(call));
+      buffer.successor = [successor] { return successor; };
+    }
+    return {};
+  }
+
+  Status number(TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(ValuePtr read, value(call));
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("at"));
+    LEAPP_ASSIGN_OR_RETURN(const LocationId where, location());
+    call.trace.numbers.emplace_back(std::move(read), where);
+    return {};
+  }
+
+  Status state(TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(const std::string name, scanner_.name("the name of an input"));
+    const auto named = [&](const PortRecord& port) { return port.name == name; };
+    const auto input = std::find_if(call.inputs.begin(), call.inputs.end(), named);
+    if (input == call.inputs.end()) return scanner_.complain(fmt::format("no input is called '{}'", name));
+    input->state = true;
+    const auto output = std::find_if(call.outputs.begin(), call.outputs.end(), named);
+    if (output == call.outputs.end()) return {};
+    output->state = true;
+    input->source = Source{call.trace.node, name, true};
+    return {};
+  }
+
+  // %v
+  Result<std::string> value_name() {
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("%"));
+    return scanner_.name("the name of a value");
+  }
+
+  Result<ValuePtr> value(const TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(const std::string name, value_name());
+    ValuePtr found = find(call, name);
+    if (!found) return scanner_.complain(fmt::format("the call has no value %{}", name));
+    return found;
+  }
+
+  static ValuePtr find(const TracedCall& call, const std::string& name) {
+    const auto found =
+        std::find_if(call.values.begin(), call.values.end(), [&](const auto& item) { return item.first == name; });
+    return found == call.values.end() ? nullptr : found->second;
+  }
+
+  // "file":line
+  Result<LocationId> location() {
+    LEAPP_ASSIGN_OR_RETURN(const std::string file, scanner_.quoted("a file"));
+    LEAPP_RETURN_IF_ERROR(scanner_.expect(":"));
+    LEAPP_ASSIGN_OR_RETURN(const std::int64_t line, whole_number());
+    return intern_location(file, static_cast<int>(line), "");
+  }
+
+  Result<std::uint64_t> pass() {
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("pass"));
+    LEAPP_ASSIGN_OR_RETURN(const std::int64_t number, whole_number());
+    return static_cast<std::uint64_t>(number);
+  }
+
+  Result<std::int64_t> whole_number() {
+    if (scanner_.at_end()) return scanner_.error("a number");
+    const std::size_t begin = scanner_.position();
+    const std::string_view digits = scanner_.word();
+    std::int32_t number = 0;
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (failure == std::errc() && end == digits.data() + digits.size() && number >= 0) return std::int64_t{number};
+    scanner_.go_back(begin);
+    return scanner_.error("a number");
+  }
+
+  // [1, 2]
+  Result<c10::DimVector> numbers() {
+    c10::DimVector list;
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("["));
+    while (!scanner_.accept("]")) {
+      if (!list.empty()) LEAPP_RETURN_IF_ERROR(scanner_.expect(","));
+      LEAPP_ASSIGN_OR_RETURN(const std::int64_t number, whole_number());
+      list.push_back(number);
+    }
+    return list;
+  }
+
+  Result<Geometry> geometry(const Memory& memory) {
+    const auto dtype = parse_dtype(scanner_.word());
+    if (!dtype) return scanner_.complain("expected a type, such as float32[2]");
+    LEAPP_ASSIGN_OR_RETURN(const c10::DimVector sizes, numbers());
+    Geometry place = dense_geometry(to_value_type({*dtype, {sizes.begin(), sizes.end()}}));
+    if (scanner_.accept("strides")) {
+      LEAPP_ASSIGN_OR_RETURN(place.strides, numbers());
+    }
+    if (scanner_.accept("offset")) {
+      LEAPP_ASSIGN_OR_RETURN(const std::int64_t elements, whole_number());
+      place.byte_offset = elements * place.item_size();
+    }
+    const bool fits = place.strides.size() == place.sizes.size() && place.end_byte() <= memory.bytes();
+    if (!fits) return scanner_.complain("it does not lie within the memory");
+    return place;
+  }
+
+  Result<std::shared_ptr<LiteralMemory>> known_memory() {
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("@"));
+    LEAPP_ASSIGN_OR_RETURN(const std::string name, scanner_.name("the name of a memory"));
+    const auto found = memories_.find(name);
+    if (found == memories_.end()) return scanner_.complain(fmt::format("no memory is called @{}", name));
+    return found->second;
+  }
+
+  /// Of the memory that comes next, which is then at_.
+  Result<MemoryState*> state_of(TracedCall& call) {
+    LEAPP_ASSIGN_OR_RETURN(at_, known_memory());
+    for (auto& [memory, state] : call.memories) {
+      if (memory == at_) return &state;
+    }
+    return scanner_.complain(fmt::format("this call does not say 'memory @{}'", at_->name()));
+  }
+
+  std::string_view text_;
+  graph::Scanner scanner_;
+  TraceBuilder builder_;
+  Trace trace_;
+  std::map<std::string, std::shared_ptr<LiteralMemory>> memories_;
+  std::shared_ptr<LiteralMemory> at_;
+};
+
+}  // namespace
+
+Result<Trace> parse_trace(std::string_view text) try {
+  return Parser(text).parse();
+} catch (const std::exception& failure) {
+  // Of torch, for a device or a layout that it does not know.
+  return invalid_argument(failure.what());
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests of the analysis: a trace as text in, what became of its nodes as text out.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "capture/slice.h"
+#include "capture/state_analysis.h"
+#include "capture/to_graph.h"
+#include "capture/trace_text.h"
+#include "capture/value_key.h"
+#include "graph/text.h"
+
+namespace leapp::capture::testing {
+
+/// A log that can be read.
+class TestLog {
+ public:
+  TestLog() {
+    static int count = 0;
+    folder_ = std::filesystem::temp_directory_path() / fmt::format("leapp_trace_test_{}_{}", ::getpid(), count++);
+    std::filesystem::create_directories(folder_);
+    log_ = Logger::open(folder_).value();
+  }
+  ~TestLog() {
+    log_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  TestLog(const TestLog&) = delete;
+  TestLog& operator=(const TestLog&) = delete;
+
+  Logger& log() { return *log_; }
+  [[nodiscard]] const std::shared_ptr<Logger>& shared() const { return log_; }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(folder_ / Logger::kFileName);
+    return (std::stringstream() << file.rdbuf()).str();
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::shared_ptr<Logger> log_;
+};
+
+/// What stop() would make of the calls of a trace.
+class Analysed {
+ public:
+  explicit Analysed(const std::string& text, Leaks leaks = Leaks::kPromote) {
+    auto trace = parse_trace(text);
+    EXPECT_TRUE(trace.ok()) << trace.status().message();
+    if (!trace.ok()) return;
+    StateAnalysis analysis(evaluator_, log_.log());
+    TraceBuilder builder([](auto&&...) {}, TraceBuilder::kProgram * 2);
+    for (const TracedCall& call : trace.value().calls) add(call, analysis, builder);
+    StartOptions options;
+    options.leaks = leaks;
+    const auto find = [&](const std::vector<std::size_t>& positions) {
+      std::vector<Holder> found;
+      for (const std::size_t position : positions) found.push_back(holders_[position]);
+      return found;
+    };
+    analysis.finish(nodes_, options, {kept_, find, {}});
+  }
+
+  [[nodiscard]] NodeRecord& node(const std::string& name) {
+    const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == name; });
+    EXPECT_NE(found, nodes_.end()) << name;
+    return **found;
+  }
+
+  /// "policy(obs, ema = policy/ema of the pass before) -> (action, ema)", a line a node.
+  [[nodiscard]] std::string ports() const {
+    std::string text;
+    for (const auto& node : nodes_) {
+      std::vector<std::string> inputs;
+      for (const PortRecord& input : node->inputs) inputs.push_back(input.name + source_text(input));
+      std::vector<std::string> outputs;
+      for (const PortRecord& output : node->outputs) outputs.push_back(output.name);
+      text += fmt::format("{}({}) -> ({})\n", node->name, join(inputs, ", "), join(outputs, ", "));
+    }
+    return text;
+  }
+
+  /// What is going to be exported.
+  [[nodiscard]] std::string graph(const std::string& name) {
+    NodeRecord& record = node(name);
+    seal_constants(slice_of(record.output_values));
+    const auto made = to_graph(record);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return made.ok() ? graph::print(made.value()) : "";
+  }
+
+  /// What the samples hold for a port, call by call: "[0, 0] [1, 2]". "?": not known.
+  [[nodiscard]] std::string samples_of_input(const std::string& name, const std::string& port) {
+    std::string text;
+    NodeRecord& record = node(name);
+    for (std::size_t i = 0; i < record.inputs.size(); ++i) {
+      if (record.inputs[i].name != port) continue;
+      for (const Sample& sample : record.samples) {
+        text += text.empty() ? "" : " ";
+        text += sample.inputs.at(i) ? sample.inputs[i]->text() : "?";
+      }
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string log() const { return log_.text(); }
+  [[nodiscard]] std::string divergences(const std::string& name) {
+    std::string text;
+    for (const Divergence& divergence : node(name).divergences) text += divergence.text + "\n";
+    return text;
+  }
+
+ private:
+  static std::string source_text(const PortRecord& input) {
+    if (!input.source) return "";
+    return fmt::format(" = {}/{}{}", input.source->node, input.source->port,
+                       input.source->feedback ? " of the pass before" : "");
+  }
+
+  void add(const TracedCall& call, StateAnalysis& analysis, TraceBuilder& builder) {
+    for (const auto& [memory, state] : call.memories) memory->set(state);
+    Survivors survivors;
+    for (const TracedCall::Kept& kept : call.kept) {
+      const std::uint64_t key = ValueKeys().of(kept.value);
+      survivors.try_emplace(key, kept.value);
+      if (kept.holder.kind == Holder::Kind::kUnknown) continue;
+      kept_.push_back({call.trace.node, "", call.trace.pass, key, nullptr, kept.value->type});
+      holders_.push_back(kept.holder);
+    }
+    const auto known =
+        std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == call.trace.node; });
+    NodeRecord& record = known == nodes_.end() ? *nodes_.emplace_back(std::make_unique<NodeRecord>()) : **known;
+    if (record.calls == 0) {
+      record.name = call.trace.node;
+      record.inputs = call.inputs;
+      record.outputs = call.outputs;
+      record.output_values = call.trace.outputs;
+      record.first_pass = call.trace.pass;
+      record.options.export_with = "jit";
+      analysis.first_call(record, call.trace, builder);
+      record.survivors = std::move(survivors);
+    } else {
+      const LaterCall later = StateAnalysis::look_at(record, call.trace, builder);
+      analysis.compare(record, later, survivors, true);
+    }
+    record.samples.push_back(
+        {record.calls, std::vector<ContentPtr>(call.inputs.size()), std::vector<ContentPtr>(call.outputs.size())});
+    ++record.calls;
+  }
+
+  TestLog log_;
+  LiteralEvaluator evaluator_;
+  std::vector<std::unique_ptr<NodeRecord>> nodes_;
+  std::vector<KeptTensor> kept_;
+  std::vector<Holder> holders_;
+};
+
+}  // namespace leapp::capture::testing
