@@ -111,9 +111,10 @@ Status check_target(const fs::path& folder) {
 
 Status write(const fs::path& output, const codegen::Sources& sources) {
   std::error_code error;
-  const fs::path folder = fs::weakly_canonical(fs::absolute(output, error), error);
+  fs::path folder = output.empty() ? output : fs::weakly_canonical(fs::absolute(output, error), error);
+  if (folder.filename().empty()) folder = folder.parent_path();  // a slash at the end
   if (error || folder.filename().empty()) {
-    return invalid_argument(fmt::format("--output: expected a folder, found {}", output.string()));
+    return invalid_argument(fmt::format("--output: expected a folder, found {}", quote(output.string())));
   }
   LEAPP_RETURN_IF_ERROR(check_target(folder));
   std::vector<std::string> earlier;

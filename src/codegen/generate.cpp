@@ -86,41 +86,45 @@ class Generator {
   }
 
   void name_ports() {
-    FieldNames inputs("Inputs");
-    FieldNames outputs("Outputs");
     FieldNames states("State");
-    for (const PortIndex at : request_.wiring.inputs) inputs.count(input(at.port));
-    for (const PortIndex at : request_.wiring.outputs) outputs.count(output(at.port));
     for (const bundle::Edge& edge : request_.wiring.edges) states.count(input(edge.to.port));
-    std::map<std::string, std::string> input_places;
-    std::map<std::size_t, std::string> output_places;
+    name_inputs(states);
+    name_outputs(states);
+    for (const auto& info : lowered_.inputs) places_.inputs.push_back(input_places_[info.name]);
+    for (const auto& info : lowered_.outputs) places_.outputs.push_back(output_places_[output_number(info.name)]);
+    name_work();
+  }
+
+  void name_inputs(FieldNames& states) {
+    FieldNames inputs("Inputs");
+    for (const PortIndex at : request_.wiring.inputs) inputs.count(input(at.port));
     for (const PortIndex at : request_.wiring.inputs) {
       module_.inputs.push_back(field_of(input(at.port), inputs(input(at.port)), ""));
-      input_places[input(at.port).name] = "inputs." + module_.inputs.back().name;
+      input_places_[input(at.port).name] = "inputs." + module_.inputs.back().name;
     }
     for (const bundle::Edge& edge : request_.wiring.edges) {
       const bundle::Port& port = input(edge.to.port);
-      module_.states.push_back(
-          field_of(port, states(port), fmt::format(", fed back from {}", comment_text(output(edge.from.port).name))));
-      input_places[port.name] = "state." + module_.states.back().name;
+      const std::string source = comment_text(output(edge.from.port).name);
+      module_.states.push_back(field_of(port, states(port), fmt::format(", fed back from {}", source)));
+      input_places_[port.name] = "state." + module_.states.back().name;
     }
-    // A step that may fail leaves outputs as they were: they are made beside and copied at the end.
+  }
+
+  // A step that may fail leaves outputs as they were: they are made beside and copied at the end.
+  void name_outputs(FieldNames& states) {
+    FieldNames outputs("Outputs");
+    for (const PortIndex at : request_.wiring.outputs) outputs.count(output(at.port));
     for (const PortIndex at : request_.wiring.outputs) {
       const std::string name = outputs(output(at.port));
       module_.outputs.push_back(field_of(output(at.port), name, ""));
-      output_places[at.port] = "outputs." + name;
-      if (fails_) output_places[at.port] = make_next(output(at.port), states, "outputs." + name);
+      output_places_[at.port] = fails_ ? make_next(output(at.port), states, "outputs." + name) : "outputs." + name;
     }
     for (const bundle::Edge& edge : request_.wiring.edges) {
-      if (!output_places.contains(edge.from.port)) {
-        output_places[edge.from.port] = make_next(output(edge.from.port), states, "");
-      }
-      copies_.push_back(
-          {output_places[edge.from.port], input_places[input(edge.to.port).name], elements_of(input(edge.to.port))});
+      const std::size_t from = edge.from.port;
+      if (!output_places_.contains(from)) output_places_[from] = make_next(output(from), states, "");
+      const bundle::Port& to = input(edge.to.port);
+      copies_.push_back({output_places_[from], input_places_[to.name], elements_of(to)});
     }
-    for (const auto& info : lowered_.inputs) places_.inputs.push_back(input_places[info.name]);
-    for (const auto& info : lowered_.outputs) places_.outputs.push_back(output_places[output_number(info.name)]);
-    name_work();
   }
 
   [[nodiscard]] std::size_t output_number(const std::string& name) const {
@@ -198,6 +202,8 @@ class Generator {
   native::LoweringResult lowered_;
   bool fails_;
   ModuleText module_;
+  std::map<std::string, std::string> input_places_;
+  std::map<std::size_t, std::string> output_places_;
   PortPlaces places_;
   std::vector<Copy> copies_;
   std::set<const native::Value*> used_;

@@ -211,6 +211,14 @@ def test_a_folder_with_somebodys_files_is_left_alone(leapp: tool.Tool, walk: Pat
     )
 
 
+def test_a_slash_at_the_end(leapp: tool.Tool, walk: Path) -> None:
+    for _ in range(2):
+        leapp("codegen", "walk", "--output", "cpp/")
+    assert sorted(os.listdir(leapp.cwd / "cpp")) == ["walk.cpp", "walk.h"]
+    for nothing in ("", "/"):
+        assert leapp.error("codegen", "walk", "--output", nothing) == f'--output: expected a folder, found "{nothing}"'
+
+
 def test_what_it_wrote_it_may_write_again(leapp: tool.Tool, walk: Path) -> None:
     leapp("codegen", "walk", "--output", "cpp")
     before = {file.name: file.read_bytes() for file in (leapp.cwd / "cpp").iterdir()}

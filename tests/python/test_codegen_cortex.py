@@ -81,7 +81,7 @@ def test_policies_on_a_cortex_m4(tmp_path: Path) -> None:
     for one, found, right in zip(sources, on_the_board(sources, tmp_path), expected, strict=True):
         assert found.keys() == right.keys()
         errors[one.name] = max(relative(found[port], right[port]) for port in right)
-    assert max(errors.values()) < 2e-5, errors
+    assert max(errors.values()) < 1e-5, errors
 
 
 def test_every_operator_on_a_cortex_m4(tmp_path: Path) -> None:

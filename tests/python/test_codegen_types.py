@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,9 @@ def arithmetic(dtype: Any) -> Typed:
         nodes.append(helper.make_node(op, ["a", "b"], [f"r{len(nodes)}"]))
     for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
         nodes.append(helper.make_node(op, ["a", "b"], [f"r{len(nodes)}"]))
+    if dtype is np.uint8:
+        for direction in ("LEFT", "RIGHT"):
+            nodes.append(helper.make_node("BitShift", ["a", "b"], [f"r{len(nodes)}"], direction=direction))
     for op in ("Neg", "Abs", "Sign", "BitwiseNot", "Relu"):
         nodes.append(helper.make_node(op, ["a"], [f"r{len(nodes)}"]))
     nodes.append(helper.make_node("Pow", ["b", "two"], [f"r{len(nodes)}"]))
@@ -119,28 +123,69 @@ def rounding(dtype: Any) -> Typed:
         nodes.append(helper.make_node("Cast", ["x"], [f"c{i}"], to=target))
         # A bundle has no bfloat16 that NumPy could read.
         nodes.append(helper.make_node("Cast", [f"c{i}"], [f"r{i}"], to=TensorProto.DOUBLE))
-    results = {f"r{i}": np.zeros(x.shape) for i in range(len(targets))}
-    return kit.graph_model(nodes, {"x": x}, {}, results), {"x": x}, results
+    for i, reduction in enumerate(("none", "add", "mul", "max", "min"), len(targets)):
+        nodes.append(helper.make_node("ScatterElements", ["x", "places", "x"], [f"c{i}"], reduction=reduction))
+        nodes.append(helper.make_node("Cast", [f"c{i}"], [f"r{i}"], to=TensorProto.DOUBLE))
+    results = {f"r{i}": np.zeros(x.shape) for i in range(len(targets) + 5)}
+    places = {"places": np.arange(x.size)[::-1].copy()}
+    return kit.graph_model(nodes, {"x": x}, places, results), {"x": x}, results
+
+
+def half_layers(dtype: int) -> Typed:
+    """A convolution and a recurrent layer with weights of 16 bits."""
+    random = np.random.default_rng(8)
+
+    def weights(name: str, *shape: int) -> onnx.TensorProto:
+        return helper.make_tensor(name, dtype, shape, random.standard_normal(shape).flatten() / 2)
+
+    nodes = [
+        helper.make_node("Cast", ["x"], ["image"], to=dtype),
+        helper.make_node("Conv", ["image", "w"], ["features"], pads=[1, 1, 1, 1]),
+        helper.make_node("Reshape", ["features", "rows"], ["sequence"]),
+        helper.make_node("GRU", ["sequence", "gw", "gr", "gb"], ["", "last"], hidden_size=5),
+        helper.make_node("LSTM", ["sequence", "lw", "lr"], ["", "h"], hidden_size=5),
+        helper.make_node("Add", ["last", "h"], ["both"]),
+        helper.make_node("Cast", ["both"], ["y"], to=TensorProto.FLOAT),
+    ]
+    inputs = {"x": random.standard_normal((1, 2, 4, 4)).astype(np.float32)}
+    outputs = {"y": np.zeros((1, 1, 5), np.float32)}
+    model = kit.graph_model(nodes, inputs, {"rows": np.array([6, 1, 8])}, outputs)
+    model.graph.initializer.extend(
+        [weights("w", 3, 2, 3, 3), weights("gw", 1, 15, 8), weights("gr", 1, 15, 5), weights("gb", 1, 30)]
+    )
+    model.graph.initializer.extend([weights("lw", 1, 20, 8), weights("lr", 1, 20, 5)])
+    return model, inputs, outputs
+
+
+def both_ways(cases: list[Typed], folder: Path) -> Iterator[tuple[Typed, kit.Steps, kit.Steps]]:
+    """Each case, what its source gives, and what LEAPP's own engine gives."""
+    sources, expected = [], []
+    for i, (model, feeds, outputs) in enumerate(cases):
+        bundle = kit.write_bundle(folder / f"types_{i}", model, feeds, outputs)
+        results = leapp.InferenceManager(bundle, engine="native")({f"node/{n}": a for n, a in feeds.items()})
+        expected.append({name: np.asarray(value) for name, value in results.items()})
+        name = kit.generate(bundle, folder / f"source_{i}")
+        one_step = {port: array[None] for port, array in feeds.items()}
+        sources.append(kit.Source(name, folder / f"source_{i}", one_step, 1))
+    return zip(cases, kit.step_all(sources, folder), expected, strict=True)
 
 
 def test_every_type_of_element_as_the_engine_has_it(tmp_path: Path) -> None:
     """Bit for bit: nothing here is a matter of rounding."""
-    cases = [arithmetic(dtype) for dtype in INTEGERS] + [
-        rounding(dtype) for dtype in (np.float32, np.float64, np.float16)
-    ]
-    sources, expected = [], []
-    for i, (model, feeds, outputs) in enumerate(cases):
-        bundle = kit.write_bundle(tmp_path / f"types_{i}", model, feeds, outputs)
-        manager = leapp.InferenceManager(bundle, engine="native")
-        expected.append(
-            {name: np.asarray(value) for name, value in manager({f"node/{n}": a for n, a in feeds.items()}).items()}
-        )
-        name = kit.generate(bundle, tmp_path / f"source_{i}")
-        sources.append(
-            kit.Source(name, tmp_path / f"source_{i}", {port: array[None] for port, array in feeds.items()}, 1)
-        )
-    for (model, _, _), found, right in zip(cases, kit.step_all(sources, tmp_path), expected, strict=True):
+    cases = [arithmetic(dtype) for dtype in INTEGERS]
+    cases += [rounding(dtype) for dtype in (np.float32, np.float64, np.float16)]
+    for (model, _, _), found, right in both_ways(cases, tmp_path):
         made = {node.output[0]: node.op_type for node in model.graph.node}
         for port, values in right.items():
             got = found[port][0].reshape(values.shape)
-            np.testing.assert_array_equal(got, values, err_msg=f"{made[port.removeprefix('node/')]} {values.dtype}")
+            text = f"{made[port.removeprefix('node/')]} {port} {values.dtype}"
+            np.testing.assert_array_equal(got, values, err_msg=text)
+
+
+def test_layers_with_weights_of_16_bits(tmp_path: Path) -> None:
+    """They are stored as they are; the tolerance is what 8 bits of mantissa leave of a sum."""
+    cases = [half_layers(TensorProto.FLOAT16), half_layers(TensorProto.BFLOAT16)]
+    for tolerance, (_, found, right) in zip((2e-3, 2e-2), both_ways(cases, tmp_path), strict=True):
+        np.testing.assert_allclose(found["node/y"].ravel(), right["node/y"].ravel(), atol=tolerance)
+    assert "const Float16 node_gr[75] = {" in (tmp_path / "source_0/types_0.cpp").read_text()
+    assert "const BFloat16 node_gr[75] = {" in (tmp_path / "source_1/types_1.cpp").read_text()

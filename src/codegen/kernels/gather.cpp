@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "codegen/functions.h"
 #include "codegen/kernel_table.h"
 #include "codegen/text.h"
@@ -196,9 +197,15 @@ void emit_scatter_nd(Emitter& e, const native::Call& call) {
                                             join_text(e, args.reduction, dtype))});
 }
 
-/// Loops over the indices; `statement` is given the places of an index and of its element but for the axis.
-void emit_elements(Emitter& e, const native::Call& call, const GatherElementsArgs& args,
-                   const std::array<std::string, 3>& parameters, const std::string& statement) {
+/// Loops over the indices. `statement` has the places of an index, `at`, and of the element it names, `element`.
+struct ElementLoop {
+  GatherElementsArgs places;
+  std::array<std::string, 3> parameters;
+  std::string statement;
+};
+
+void emit_elements(Emitter& e, const native::Call& call, const ElementLoop& loop) {
+  const GatherElementsArgs& args = loop.places;
   std::array<std::int64_t, native::kMaxRank> others{};
   for (std::int32_t i = 0; i < args.rank; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -209,9 +216,9 @@ void emit_elements(Emitter& e, const native::Call& call, const GatherElementsArg
   body += fmt::format("{}if (place < 0) return false;\n", step);
   body += fmt::format("{}const int32_t element = {} + place * {};\n", step, index_text(e, others.data(), args.rank),
                       e.number(args.strides[args.axis]));
-  body += fmt::format("{}{}\n{}++at;\n", step, statement, step);
+  body += fmt::format("{}{}\n{}++at;\n", step, loop.statement, step);
   e.need("place_of");
-  const std::string name = e.add_function(fmt::format("{}, {}, {}", parameters[0], parameters[1], parameters[2]),
+  const std::string name = e.add_function(join(loop.parameters, ", "),
                                           "  int32_t at = 0;\n" + loops(e, {args.shape, args.rank}, body), true);
   std::vector<std::string> arguments;
   for (const native::Operand& operand : call.operands) arguments.push_back(e.pointer(operand.value));
@@ -223,9 +230,11 @@ void emit_gather_elements(Emitter& e, const native::Call& call) {
   if (args.indices.count == 0) return;
   const std::string_view type = c_type(e.dtype(e.operand(call, &GatherElementsArgs::x)));
   const std::string_view index = c_type(e.dtype(e.operand(call, &GatherElementsArgs::indices)));
-  emit_elements(e, call, args,
-                {fmt::format("const {}* x", type), fmt::format("const {}* indices", index), fmt::format("{}* y", type)},
-                "y[at] = x[element];");
+  emit_elements(
+      e, call,
+      {args,
+       {fmt::format("const {}* x", type), fmt::format("const {}* indices", index), fmt::format("{}* y", type)},
+       "y[at] = x[element];"});
 }
 
 void emit_scatter_elements(Emitter& e, const native::Call& call) {
@@ -245,9 +254,10 @@ void emit_scatter_elements(Emitter& e, const native::Call& call) {
                             inside(args.rank), join_text(e, args.reduction, dtype));
   }
   emit_elements(
-      e, call, places,
-      {fmt::format("{}* y", type), fmt::format("const {}* indices", index), fmt::format("const {}* updates", type)},
-      statement);
+      e, call,
+      {places,
+       {fmt::format("{}* y", type), fmt::format("const {}* indices", index), fmt::format("const {}* updates", type)},
+       statement});
 }
 
 constexpr std::array kKernels = {

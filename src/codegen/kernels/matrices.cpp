@@ -34,18 +34,6 @@ inline void dense(const float* x, const Weight* w, const float* bias, float* y, 
   }
 }
 )"},
-    Snippet{"dense_onto", "dot", R"(// A dense layer that adds to what is there: `addend` may be y.
-template <typename Weight, typename Function>
-inline void dense_onto(const float* x, const Weight* w, const float* bias, const float* addend, float* y, int32_t rows,
-                       int32_t inputs, int32_t outputs, Function function) {
-  for (int32_t r = 0; r < rows; ++r) {
-    for (int32_t j = 0; j < outputs; ++j) {
-      const float sum = dot(x + r * inputs, w + j * inputs, inputs) + addend[r * outputs + j];
-      y[r * outputs + j] = function(bias != nullptr ? sum + bias[j] : sum);
-    }
-  }
-}
-)"},
     Snippet{"Strides", "", R"(// From product to product, row to row and column to column.
 struct Strides {
   int32_t batch;
@@ -98,14 +86,11 @@ void emit_packed(Emitter& e, const native::Call& call) {
   const auto& args = call.as<MatMulPacked>();
   if (args.x_stride != args.k || args.y_stride != args.n) e.refuse("rows that do not lie together");
   need_weights(e, e.operand(call, &MatMulPacked::packed));
-  const bool onto = e.operand(call, &MatMulPacked::addend) != native::kNoValue;
-  e.need(onto ? "dense_onto" : "dense");
-  std::vector<std::string> list = {e.pointer(call, &MatMulPacked::x), e.pointer(call, &MatMulPacked::packed),
-                                   e.pointer(call, &MatMulPacked::bias)};
-  if (onto) list.push_back(e.pointer(call, &MatMulPacked::addend));
-  list.insert(list.end(), {e.pointer(call, &MatMulPacked::y), e.number(args.m), e.number(args.k), e.number(args.n),
-                           e.lambda(args.activation)});
-  e.call(onto ? "dense_onto" : "dense", list);
+  if (e.operand(call, &MatMulPacked::addend) != native::kNoValue) e.refuse("a product that is added to another value");
+  e.need("dense");
+  e.call("dense", {e.pointer(call, &MatMulPacked::x), e.pointer(call, &MatMulPacked::packed),
+                   e.pointer(call, &MatMulPacked::bias), e.pointer(call, &MatMulPacked::y), e.number(args.m),
+                   e.number(args.k), e.number(args.n), e.lambda(args.activation)});
 }
 
 void emit_matmul(Emitter& e, const native::Call& call) {
