@@ -44,4 +44,29 @@ FALLBACK: dict[str, Fallback] = {
 }
 
 # Operators of which a sample does not run on LEAPP's own engine.
-OWN: dict[str, Own] = {}
+OWN: dict[str, Own] = {
+    "bernoulli": Own.FALLS_BACK,
+    "cauchy": Own.FALLS_BACK,
+    "exponential": Own.FALLS_BACK,
+    "geometric": Own.FALLS_BACK,
+    "log_normal": Own.FALLS_BACK,
+    "max_pool2d_with_indices_backward": Own.FALLS_BACK,
+    "multinomial": Own.FALLS_BACK,
+    "nn.functional.adaptive_avg_pool3d": Own.FALLS_BACK,
+    "nn.functional.adaptive_max_pool3d": Own.FALLS_BACK,
+    "nn.functional.avg_pool3d": Own.FALLS_BACK,
+    "nn.functional.conv3d": Own.FALLS_BACK,
+    "nn.functional.conv_transpose3d": Own.FALLS_BACK,
+    "nn.functional.feature_alpha_dropout.with_train": Own.FALLS_BACK,
+    "nn.functional.max_pool1d": Own.FALLS_BACK,
+    "nn.functional.max_pool2d": Own.FALLS_BACK,
+    "nn.functional.max_pool3d": Own.FALLS_BACK,
+    "nn.functional.multi_head_attention_forward": Own.FALLS_BACK,
+    "nn.functional.rrelu": Own.FALLS_BACK,
+    "normal": Own.FALLS_BACK,
+    "normal.in_place": Own.FALLS_BACK,
+    "rand_like": Own.FALLS_BACK,
+    "randint_like": Own.FALLS_BACK,
+    "randn_like": Own.FALLS_BACK,
+    "uniform": Own.FALLS_BACK,
+}
