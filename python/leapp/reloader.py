@@ -59,7 +59,7 @@ class Reloader:
         trusted_keys: Sequence[Key] = (),
         minimum_serial: int = 0,
         state: Literal["reset", "keep_if_same", "keep"] = "reset",
-        reset: Literal["exported", "zeros"] = "exported",
+        reset: Literal["exported", "zeros", "first_frame"] = "exported",
         watch: str | PathLike[str] | None = None,
         poll: float = 0.5,
         **load: Any,

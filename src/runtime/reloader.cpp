@@ -34,6 +34,14 @@ namespace fs = std::filesystem;
 
 using Fresh = PipelineAccess::Fresh;
 
+namespace {
+
+// How often the loading thread looks whether the loop has taken what is ready. The loop does not wake it up: that would
+// be a call of the system, and an invitation to the scheduler to run the one instead of the other.
+constexpr int kCollectMs = 2;
+
+}  // namespace
+
 /// Two words are shared with the loop's thread, `ready` and `retired`: whoever takes a pointer out of them owns it.
 /// Everything else is between the loading thread and those that may wait, and is guarded by `mutex`.
 struct __attribute__((visibility("hidden"))) Reloader::Impl {
@@ -56,7 +64,8 @@ struct __attribute__((visibility("hidden"))) Reloader::Impl {
   const ReloaderOptions options;
   const ReloaderAccess::Load load;
   BundleWatch watch;
-  bundle::FileDescriptor news;  ///< an eventfd: something was requested or retired
+  bundle::FileDescriptor news;  ///< an eventfd: something was requested
+  std::size_t outstanding = 0;  ///< bundles that were made ready and did not come back; the loading thread's own
 
   std::atomic<Fresh*> ready{nullptr};
   std::atomic<Fresh*> retired{nullptr};  ///< a list, the newest first
@@ -116,7 +125,8 @@ void Reloader::Impl::wake() const noexcept {
 
 void Reloader::Impl::wait_for_news() const {
   pollfd waiting{news.number(), POLLIN, 0};
-  const int longest = watch.is_on() ? static_cast<int>(options.poll.count()) : -1;
+  int longest = watch.is_on() ? static_cast<int>(options.poll.count()) : -1;
+  if (outstanding > 0) longest = longest < 0 ? kCollectMs : std::min(longest, kCollectMs);
   if (::poll(&waiting, 1, longest) <= 0) return;
   std::uint64_t count = 0;
   if (::read(news.number(), &count, sizeof count) < 0) errno = 0;
@@ -145,6 +155,7 @@ void Reloader::Impl::collect() {
   Fresh* newest = retired.exchange(nullptr, std::memory_order_acquire);
   std::vector<std::unique_ptr<Fresh>> all;
   for (; newest != nullptr; newest = newest->next) all.emplace_back(newest);
+  outstanding -= all.size();
   std::for_each(all.rbegin(), all.rend(), [&](const std::unique_ptr<Fresh>& fresh) { finish(*fresh); });
 }
 
@@ -180,6 +191,7 @@ void Reloader::Impl::handle(std::uint64_t number, const fs::path& bundle) {
     fresh->bundle = bundle;
     report.signature = fresh->signature();
     ready.store(fresh.release(), std::memory_order_release);
+    ++outstanding;
   }
   changed.notify_all();
 }
@@ -261,7 +273,6 @@ SwapResult Reloader::swap_if_ready(Pipeline& pipeline) noexcept {
   const bool swapped = fresh->swap_into(pipeline, self.options.state, self.options.reset) == Fresh::Outcome::kSwapped;
   if (swapped) self.swaps.fetch_add(1, std::memory_order_relaxed);
   self.retire(fresh);
-  self.wake();
   return swapped ? SwapResult::kSwapped : SwapResult::kRefused;
 }
 

@@ -6,6 +6,9 @@
 
 #include <fstream>
 
+#include "base/ed25519.h"
+#include "bundle/manifest.h"
+#include "bundle/verified_files.h"
 #include "engine/ort/ort_engine.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/robot_testing.h"
@@ -78,9 +81,6 @@ TEST_F(SignedLoad, EveryFileCounts) {
 }
 
 TEST_F(SignedLoad, AModelOutsideOfTheFolderIsNotSigned) {
-  bundle_.sign(ours_);
-  // Signed by a key that is trusted, but with a YAML that leads out: no tool of ours makes such a manifest.
-  EXPECT_TRUE(load().ok());
   TestBundle outside("signed_outside");
   outside.add("m", "affine", {float_port("x")}, {float_port("y")});
   outside.spec.models[0].parameters.model_path = (fs::path(LEAPP_TEST_BUNDLES) / "models" / "affine.onnx").string();
@@ -88,6 +88,22 @@ TEST_F(SignedLoad, AModelOutsideOfTheFolderIsNotSigned) {
   outside.spec.pipeline.outputs = {{"m", {"y"}}};
   expect_refused(bundle::sign_bundle(outside.write(), ours_.private_pem).status(), StatusCode::kInvalidArgument,
                  {"models.m.parameters.model_path", "in its folder"});
+  // Nor is it loaded when the holder of the key has signed such a YAML by other means.
+  bundle::Manifest manifest{.bundle = "bundle.yaml", .serial = 0, .files = {}, .signatures = {}};
+  const fs::path folder = fs::canonical(outside.folder());
+  const std::vector<std::string> files = bundle::files_to_list(folder).value();
+  for (const std::string& file : files) {
+    manifest.files.push_back(bundle::hash_file(folder, file).value());
+  }
+  const PrivateKey key = PrivateKey::parse(ours_.private_pem).value();
+  manifest.signatures.push_back({ours_.fingerprint, key.sign(signed_text(manifest)).value()});
+  outside.write_file("bundle.manifest", manifest_text(manifest));
+  LoadOptions options = native_options({ours_.public_pem});
+  for (const bool allowed : {false, true}) {
+    options.allow_outside = allowed;
+    expect_refused(Pipeline::load(outside.yaml(), options).status(), StatusCode::kDataLoss,
+                   {"files that were signed", "affine.onnx"});
+  }
 }
 
 /// Changes a file of the bundle at the last moment.

@@ -123,8 +123,8 @@ class LEAPP_API Pipeline {
   /// another shape: nothing has changed then. The memory of `value` is not kept and not written to.
   Status set_input_value(std::string_view name, const TensorView& value);
 
-  /// What a feedback input will read in the next step; may be written. In place until the next step() or reset() only:
-  /// old and new values take turns in two buffers.
+  /// What a feedback input will read in the next step; may be written. In place until the next step(), reset() or swap
+  /// only: old and new values take turns in two buffers.
   [[nodiscard]] Result<TensorView> feedback_input(std::string_view name);
 
   /// From now on each step looks at these ports (guards.h): inputs before the models run, where an element that is

@@ -32,11 +32,11 @@ Result<runtime::ReloaderOptions> reloader_options(const leapp_reloader_options* 
   if (from.state < LEAPP_STATE_RESET || from.state > LEAPP_STATE_KEEP) {
     return out_of_range("state", LEAPP_STATE_KEEP, from.state);
   }
-  if (from.reset < LEAPP_RESET_EXPORTED || from.reset > LEAPP_RESET_ZEROS) {
-    return out_of_range("reset", LEAPP_RESET_ZEROS, from.reset);
+  if (from.reset < LEAPP_RESET_EXPORTED || from.reset > LEAPP_RESET_FIRST_FRAME) {
+    return out_of_range("reset", LEAPP_RESET_FIRST_FRAME, from.reset);
   }
   options.state = static_cast<StateOnSwap>(from.state);
-  options.reset = from.reset == LEAPP_RESET_ZEROS ? ResetMode::kZeros : ResetMode::kExported;
+  options.reset = static_cast<ResetMode>(from.reset);
   if (from.poll_ms != 0) options.poll = std::chrono::milliseconds(from.poll_ms);
   if (from.watch != nullptr) options.watch = from.watch;
   if (from.cpu_count > 0 && from.cpus == nullptr) return null("leapp_reloader_options: cpus");
