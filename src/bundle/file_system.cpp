@@ -23,8 +23,9 @@ FileDescriptor::~FileDescriptor() {
 }
 
 Status file_error(std::string_view action, const fs::path& path, int error_number) {
-  return io_error(
-      fmt::format("cannot {} {}: {}", action, quote(path.string()), std::generic_category().message(error_number)));
+  std::string text =
+      fmt::format("cannot {} {}: {}", action, quote(path.string()), std::generic_category().message(error_number));
+  return error_number == ENOMEM ? out_of_memory(std::move(text)) : io_error(std::move(text));
 }
 
 Status write_all(int file, std::span<const std::byte> bytes, const fs::path& path) {

@@ -32,7 +32,7 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-/// "cannot <action> <path>: <the system's words for error_number>".
+/// "cannot <action> <path>: <the system's words for error_number>"; kIo, or kOutOfMemory when that is what they say.
 [[nodiscard]] Status file_error(std::string_view action, const std::filesystem::path& path, int error_number);
 
 /// Writes all of `bytes` to the open file `file`; `path` is for messages.

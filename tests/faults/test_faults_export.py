@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from faults import run_preloaded
+from faults import record, run_preloaded
 
 MODES = ("full", "once", "kill")
 
@@ -18,6 +18,7 @@ def check(folder: Path, mode: str, step: int) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     found = re.search(r"calls (\d+) tried (\d+)", done.stdout)
     assert found is not None, done.stdout
+    record(f"calls on files while exporting, {mode}, every {step}th", found[0])
     assert int(found[1]) > 20, done.stdout
     assert int(found[2]) == -(-int(found[1]) // step), done.stdout
 

@@ -13,7 +13,7 @@ import leapp
 import torch
 from leapp import annotate
 
-EXPORTS = 6
+EXPORTS = 3
 
 EXPORTER = f"""
 import sys

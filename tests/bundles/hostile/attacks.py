@@ -8,6 +8,7 @@ harm is in what a reader makes of it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from collections.abc import Callable
@@ -25,7 +26,7 @@ models:
     - {{name: x, dtype: float32, shape: {shape}}}
     outputs:
     - {{name: y, dtype: float32, shape: {shape}}}
-    parameters: {{backend: onnx, model_path: policy.onnx}}
+    parameters: {{backend: onnx, model_path: policy.onnx, md5sum: {md5}, sha256sum: {sha256}}}
 pipeline:
   inputs: {{policy: [x]}}
   outputs: {{policy: [y]}}
@@ -57,8 +58,14 @@ def write_model(folder: Path, nodes: list[onnx.NodeProto], *, shape: object = No
     )
     imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=8, functions=functions)
-    file = write_yaml(folder, MODEL.format(shape=list(dims)))
-    (folder / "policy.onnx").write_bytes(model.SerializeToString())
+    return write_bundle(folder, list(dims), model.SerializeToString())
+
+
+def write_bundle(folder: Path, shape: list[object], model: bytes) -> Path:
+    """The checksums are right: an attacker writes both."""
+    sums = {"md5": hashlib.md5(model).hexdigest(), "sha256": hashlib.sha256(model).hexdigest()}
+    file = write_yaml(folder, MODEL.format(shape=shape, **sums))
+    (folder / "policy.onnx").write_bytes(model)
     return file
 
 
@@ -109,14 +116,16 @@ def safetensors(folder: Path, header: bytes, data: int) -> Path:
     with (folder / "state.safetensors").open("wb") as file:
         file.write(struct.pack("<Q", len(header)) + header)
         file.truncate(8 + len(header) + data)  # holes, which take no room on disk
-    text = MODEL.format(shape=[4]).replace("pipeline:\n", "pipeline:\n  initial_values: state.safetensors\n")
-    return write_yaml(folder, text)
+    node = [helper.make_node("Identity", ["x"], ["y"])]
+    file = write_model(folder, node)
+    file.write_text(file.read_text().replace("pipeline:\n", "pipeline:\n  initial_values: state.safetensors\n"))
+    return file
 
 
 def million_tensors(folder: Path) -> Path:
-    entry = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
-    header = json.dumps({f"nobody/t{i}": entry for i in range(1_000_000)}).encode()
-    return safetensors(folder, header, 0)
+    entry = '"dtype": "F32", "shape": [0], "data_offsets": [0, 0]'
+    header = ", ".join(f'"nobody/t{i}": {{{entry}}}' for i in range(1_000_000))
+    return safetensors(folder, f"{{{header}}}".encode(), 0)
 
 
 def tensors_for_nobody(folder: Path) -> Path:
@@ -268,20 +277,19 @@ def sparse_weights(folder: Path) -> Path:
 def escapes(folder: Path) -> Path:
     """ESC, C1, CR and backspace wherever a name or a value can be."""
     evil = '"\\x1b[2J\\x9b2J\\r\\b\\u202Eok"'
-    text = MODEL.format(shape=[4])
+    file = write_model(folder, [helper.make_node("Identity", ["x"], ["y"])])
+    text = file.read_text()
     text = text.replace("pipeline:\n", f"pipeline:\n  configs: {{{evil}: {evil}}}\n")
     text = text.replace("name: y,", f"name: y, kind: {evil}, {evil}: {evil},")
     text = text.replace("{leapp config version: '1.1'}", f"{{leapp config version: '1.1', {evil}: {evil}, os: {evil}}}")
-    file = write_model(folder, [helper.make_node("Identity", ["x"], ["y"])])
     file.write_text(text)
     return file
 
 
 def operator_without_utf8(folder: Path) -> Path:
-    file = write_model(folder, [helper.make_node("Identity", ["x"], ["y"], name="n")])
-    model = folder / "policy.onnx"
-    model.write_bytes(model.read_bytes().replace(b"Identity", b"\xff\x1b[2J\xfe\xfd\xfc"))
-    return file
+    write_model(folder, [helper.make_node("Identity", ["x"], ["y"], name="n")])
+    model = (folder / "policy.onnx").read_bytes()
+    return write_bundle(folder, [4], model.replace(b"Identity", b"\xff\x1b[2J\xfe\xfd\xfc"))
 
 
 def link_outside(folder: Path) -> Path:

@@ -105,4 +105,4 @@ def python(bundle: Path, timeout: float = 2, **limits: int) -> Outcome:
 
 def peer(bundle: Path) -> Outcome:
     """The peer, held to 4 GB and 10 s: it is our machine that it runs on."""
-    return run([PEER, "-c", THEIRS, bundle], seconds=10, address_space=4 << 30)
+    return run(["/usr/bin/env", "-u", "PYTHONPATH", PEER, "-c", THEIRS, bundle], seconds=10, address_space=4 << 30)
