@@ -63,57 +63,59 @@ Status replace_file(const fs::path& file, std::string_view bytes, bool durable) 
   const Status written = write();
   if (!written.ok()) ::unlink(part.c_str());
   return written.ok() && durable ? sync_to_disk(file.parent_path()) : written;
-  Status sync_to_disk(const fs::path& path) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file.is_open()) return file_error("open", path, errno);
-    // EINVAL: a file system that has no such thing as syncing.
-    if (::fsync(file.number()) != 0 && errno != EINVAL) return file_error("write", path, errno);
-    return {};
-  }
+}
 
-  Status sync_tree_to_disk(const fs::path& folder) {
-    std::error_code error;
-    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      const fs::file_type type = it->symlink_status(error).type();
-      if (error) break;
-      if (type == fs::file_type::regular || type == fs::file_type::directory) {
-        LEAPP_RETURN_IF_ERROR(sync_to_disk(it->path()));
-      }
-    }
-    if (error) return file_error("list", folder, error.value());
-    return sync_to_disk(folder);
-  }
+Status sync_to_disk(const fs::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) return file_error("open", path, errno);
+  // EINVAL: a file system that has no such thing as syncing.
+  if (::fsync(file.number()) != 0 && errno != EINVAL) return file_error("write", path, errno);
+  return {};
+}
 
-  void remove_tree(const fs::path& folder) {
-    std::error_code error;
-    fs::remove_all(folder, error);
-    if (!error) return;
-    std::error_code ignored;
-    const auto open_up = [&](const fs::path& path) {
-      if (!fs::is_directory(fs::symlink_status(path, ignored))) return;
-      fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);
-    };
-    open_up(folder);
-    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      open_up(it->path());
+Status sync_tree_to_disk(const fs::path& folder) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::file_type type = it->symlink_status(error).type();
+    if (error) break;
+    if (type == fs::file_type::regular || type == fs::file_type::directory) {
+      LEAPP_RETURN_IF_ERROR(sync_to_disk(it->path()));
     }
-    fs::remove_all(folder, ignored);
   }
+  if (error) return file_error("list", folder, error.value());
+  return sync_to_disk(folder);
+}
 
-  Status exchange_folders(const fs::path& staged, const fs::path& target, const fs::path& parked, bool can_exchange) {
-    if (can_exchange) {
-      if (::renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return {};
-      const bool unsupported = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
-      if (!unsupported) return file_error("replace", target, errno);
-    }
-    if (::rename(target.c_str(), parked.c_str()) != 0) return file_error("replace", target, errno);
-    if (::rename(staged.c_str(), target.c_str()) == 0) return {};
-    const int reason = errno;
-    if (::rename(parked.c_str(), target.c_str()) != 0) {
-      return io_error(fmt::format("cannot replace {}; what was there is now in {}: {}", quote(target.string()),
-                                  quote(parked.string()), std::generic_category().message(reason)));
-    }
-    return file_error("replace", target, reason);
+void remove_tree(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) return;
+  std::error_code ignored;
+  const auto open_up = [&](const fs::path& path) {
+    if (!fs::is_directory(fs::symlink_status(path, ignored))) return;
+    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);
+  };
+  open_up(folder);
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    open_up(it->path());
   }
+  fs::remove_all(folder, ignored);
+}
+
+Status exchange_folders(const fs::path& staged, const fs::path& target, const fs::path& parked, bool can_exchange) {
+  if (can_exchange) {
+    if (::renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return {};
+    const bool unsupported = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+    if (!unsupported) return file_error("replace", target, errno);
+  }
+  if (::rename(target.c_str(), parked.c_str()) != 0) return file_error("replace", target, errno);
+  if (::rename(staged.c_str(), target.c_str()) == 0) return {};
+  const int reason = errno;
+  if (::rename(parked.c_str(), target.c_str()) != 0) {
+    return io_error(fmt::format("cannot replace {}; what was there is now in {}: {}", quote(target.string()),
+                                quote(parked.string()), std::generic_category().message(reason)));
+  }
+  return file_error("replace", target, reason);
+}
 
 }  // namespace leapp::bundle

@@ -102,7 +102,9 @@ Status Run::prepare() {
   LEAPP_ASSIGN_OR_RETURN(inputs_, InputSource::open(*pipeline_, ports_, inputs));
   LEAPP_RETURN_IF_ERROR(choose_steps());
   LEAPP_RETURN_IF_ERROR(pipeline_->reset(options_.reset));
-  if (replay_) LEAPP_RETURN_IF_ERROR(replay_->set_state(*pipeline_));
+  // A trace of a run that was begun so has the state as it was before the histories were filled.
+  const bool fills = options_.reset == runtime::ResetMode::kFirstFrame;
+  if (replay_ && !fills) LEAPP_RETURN_IF_ERROR(replay_->set_state(*pipeline_));
 
   std::vector<ArrayType> types;
   for (const bundle::PortIndex at : opened_.report.wiring.outputs) {
@@ -283,10 +285,9 @@ void add_run(CLI::App& app, Context& context) {
   static const std::map<std::string, runtime::ResetMode> kModes{{"exported", runtime::ResetMode::kExported},
                                                                 {"zeros", runtime::ResetMode::kZeros},
                                                                 {"first-frame", runtime::ResetMode::kFirstFrame}};
-  CLI::Option* reset = command
-                           .add_option("--reset", options->reset,
-                                       "how state begins: exported, zeros, first-frame (histories: the first inputs)")
-                           ->transform(CLI::CheckedTransformer(kModes).description(""));
+  CLI::Option* reset =
+      command.add_option("--reset", options->reset, "how state begins: exported, zeros or first-frame")
+          ->transform(CLI::CheckedTransformer(kModes).description(""));
   command
       .add_flag_callback(
           "--zeros", [options] { options->reset = runtime::ResetMode::kZeros; }, "the same as --reset zeros")

@@ -150,7 +150,7 @@ void Pipeline::Impl::adopt(std::shared_ptr<const Face> other) {
     buffers.redirect(end.place.buffer, port->data);
   }
   face = std::move(other);
-  const auto seat = [&](const std::vector<EndPlan>& ends, PortRole role) {
+  const auto seat = [&](const auto& ends, PortRole role) {
     for (const EndPlan& end : ends) {
       Port port;
       port.name = end.name;

@@ -23,7 +23,8 @@ class Bundle:
 
     def ports(self) -> Any:
         def described(port: dict[str, Any]) -> dict[str, Any]:
-            return {key: value for key, value in port.items() if key != "type"}
+            # What state is a history of is a key of ours, which the other package reads past.
+            return {key: value for key, value in port.items() if key not in ("type", "leapp_history")}
 
         return {
             node: {direction: [described(port) for port in model[direction]] for direction in ("inputs", "outputs")}

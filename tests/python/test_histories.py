@@ -370,8 +370,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     h = torch.zeros(1, FRAMES, SIZE)
     leapp.start("loop", save_path=str(tmp_path))
     for x in closed_loop.inputs(3, shape=SHAPE):
-        f = annotate.output_tensors("pre", {"x": 0.5 * annotate.input_tensors("pre", {"x": x})}, export_with="onnx")
-        f = annotate.input_tensors("policy", {"x": f})
+        f = annotate.output_tensors("pre", {"f": 0.5 * annotate.input_tensors("pre", {"x": x})}, export_with="onnx")
+        f = annotate.input_tensors("policy", {"f": f})
         h = annotate.state_tensors("policy", {"h": h})
         h = annotate.update_state("policy", {"h": torch.cat([h[:, 1:], f.unsqueeze(1)], dim=1)})
         annotate.output_tensors("policy", {"y": (h * weights).sum((1, 2))}, export_with="onnx")
@@ -386,6 +386,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     expected = (torch.from_numpy(0.5 * x).unsqueeze(1).repeat(1, FRAMES, 1) * weights).sum((1, 2))
     for bundle in ("loop", "one"):
         run = ("run", tmp_path / bundle, "-n", "1", "--inputs", tmp_path / "in.npz", "--output", tmp_path / "out.npz")
-        tool(*run, "--reset", "first-frame")
+        tool(*run, "--reset", "first-frame", "--trace", tmp_path / "trace.npz")
         (found,) = np.load(tmp_path / "out.npz").values()
         torch.testing.assert_close(torch.from_numpy(found[0]), expected)
+        again = tool("run", tmp_path / bundle, "--replay", tmp_path / "trace.npz", "--reset", "first-frame")
+        assert "agrees with" in again
