@@ -114,7 +114,7 @@ TEST(Recorder, AStateThatSomebodyHasSetIsWrittenDown) {
   };
   step();
   step();
-  robot.pipeline.reset(ResetMode::kZeros);
+  (void)robot.pipeline.reset(ResetMode::kZeros);
   step();
   robot.pipeline.feedback_input("policy/h").value().as<float>().value()[1] = 7;
   step();
