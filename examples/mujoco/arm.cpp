@@ -20,6 +20,7 @@
 #include "leapp/runtime/loop.h"
 #include "leapp/runtime/name_map.h"
 #include "leapp/runtime/pipeline.h"
+#include "leapp/runtime/recorder.h"
 
 namespace {
 
@@ -117,6 +118,7 @@ Status control(const Arguments& arguments, std::FILE* file) {
   LEAPP_ASSIGN_OR_RETURN(NameMap torques, NameMap::make(torque, -1, arm.motors()));
   LEAPP_ASSIGN_OR_RETURN(const GuardRules limits, read_guards(arguments.limits));
   LEAPP_RETURN_IF_ERROR(pipeline.set_guards(limits));
+  LEAPP_ASSIGN_OR_RETURN(Recorder recorder, Recorder::make(pipeline, arguments.file + ".mcap", {.overwrite = true}));
   LEAPP_RETURN_IF_ERROR(pipeline.reset(arguments.reset));
   SimulatedTime clock(arm);
   LEAPP_ASSIGN_OR_RETURN(Loop loop, Loop::make(pipeline, {.clock = &clock}));
@@ -131,6 +133,7 @@ Status control(const Arguments& arguments, std::FILE* file) {
     aim[1] = static_cast<float>(target[1]);
     if (!positions.write(arm.position())) return false;
     const StepResult result = pipeline.step();
+    recorder.record(tick);
     if (result != StepResult::kOk) return failure = pipeline.error(), false;
     guarded += pipeline.guard_event_count();
     if (!torques.read(arm.torques())) return false;
@@ -140,6 +143,7 @@ Status control(const Arguments& arguments, std::FILE* file) {
   const LoopSummary summary = loop.statistics().summary();
   std::printf("%s: %lu periods, %lu overruns, %zu values changed by guards\n", arguments.file.c_str(), summary.calls,
               summary.overruns, guarded);
+  LEAPP_RETURN_IF_ERROR(recorder.close());
   return failure;
 }
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/compare.h"
-#include "cli/mock.h"
 #include "cli/words.h"
 #include "leapp/runtime/pipeline.h"
+#include "runtime/mock.h"
 
 namespace leapp::cli {
 namespace {
@@ -35,7 +35,7 @@ class Both {
   Both(runtime::Pipeline own, runtime::Pipeline other) : own_(std::move(own)), other_(std::move(other)) {}
 
   void run(EngineComparison& result) {
-    std::vector<MockSource> sources;
+    std::vector<runtime::MockSource> sources;
     for (const std::string& name : own_.inputs()) sources.emplace_back(0, name);
     for (; result.steps < kSteps && result.port.empty(); ++result.steps) {
       for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -236,7 +236,7 @@ Json Run::json() const {
 Result<ExitCode> run_recorded(const RunOptions& options, Context& context) {
   for (const auto& [given, name] :
        {std::pair(!options.output.empty(), "--output"), std::pair(!options.trace.empty(), "--trace"),
-        std::pair(options.zeros, "--zeros")}) {
+        std::pair(options.reset != runtime::ResetMode::kExported, "--reset")}) {
     if (given) return invalid_argument(fmt::format("{}: expected none with a recording as --replay", name));
   }
   RecordingReplay replay{

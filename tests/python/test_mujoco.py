@@ -55,6 +55,11 @@ def test_the_trajectory_is_python_s(runs: Path) -> None:
     assert len(read(runs / "python.csv")["time"]) == 400
 
 
+def test_the_recording_is_the_same_again(runs: Path) -> None:
+    done = call(bundle_runner.BUILD / "bin" / "leapp", "run", runs / "arm", "--replay", runs / "first_frame.csv.mcap")
+    assert "over 400 steps, to the last bit" in done
+
+
 def test_the_trajectory_is_pytorch_s(runs: Path) -> None:
     """Other kernels round in another way: a loop that is stable keeps that small."""
     ours, theirs = read(runs / "first_frame.csv"), read(runs / "eager.csv")

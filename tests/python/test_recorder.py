@@ -318,7 +318,7 @@ def test_a_bundle_with_other_ports(bundle: Path, tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("option", [["--trace", "t.npz"], ["--output", "o.npz"], ["--zeros"]])
+@pytest.mark.parametrize("option", [["--trace", "t.npz"], ["--output", "o.npz"], ["--reset", "zeros"]])
 def test_options_that_are_for_other_runs(bundle: Path, tmp_path: Path, option: list[str]) -> None:
     file = record(bundle, tmp_path / "run.mcap", 2)
     done = run(bundle, file, *option)
