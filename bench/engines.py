@@ -119,6 +119,8 @@ def report() -> None:
 
 def table(figures: dict[str, Any]) -> str:
     lines = [
+        "![A step on LEAPP's own engine in parts of a step on ONNX Runtime](pictures/engines.svg)",
+        "",
         f"{figures['cpu']}, {figures['date']}; microseconds, p50 / p99.9:",
         "",
         "| | LEAPP's own engine | ONNX Runtime, merged by hand | ratio | reading the weights once | `auto` takes |",
