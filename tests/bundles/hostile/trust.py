@@ -43,7 +43,7 @@ def outcome(name: str, found: measure.Outcome, bundle: Path) -> str:
 
 def peer_answer(found: measure.Outcome, bundle: Path) -> str:
     if found.code < 0:
-        return {-9: "killed: memory", -24: "killed after 10 s"}.get(found.code, f"killed by signal {-found.code}")
+        return "killed after 10 s" if found.code in (-9, -24) else f"killed by signal {-found.code}"
     if "MemoryError" in found.text or "bad_alloc" in found.text or "Failed to allocate" in found.text:
         return "memory runs out at 4 GB"
     text = answer(found, bundle)
