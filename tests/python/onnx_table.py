@@ -53,6 +53,8 @@ OWN: dict[str, Own] = {
     "max_pool2d_with_indices_backward": Own.FALLS_BACK,
     "multinomial": Own.FALLS_BACK,
     "nn.functional.adaptive_avg_pool3d": Own.FALLS_BACK,
+    "nn.functional.adaptive_max_pool1d": Own.FALLS_BACK,
+    "nn.functional.adaptive_max_pool2d": Own.FALLS_BACK,
     "nn.functional.adaptive_max_pool3d": Own.FALLS_BACK,
     "nn.functional.avg_pool3d": Own.FALLS_BACK,
     "nn.functional.conv3d": Own.FALLS_BACK,
