@@ -10,8 +10,8 @@ namespace leapp::capture {
 /// large block freed, takes them from its heap, where our small records settle in the holes they leave and the next
 /// tensor does not fit any more: peak memory was measured at up to twenty times that without capture.
 ///
-/// Afterwards blocks come from where they came before. What glibc cannot be given back is that it goes on adapting the
-/// limit to blocks that are freed later.
+/// Afterwards the limit is what it was, as far as malloc lets it be seen: free memory at the end of the heap hides it,
+/// and then it is the highest that glibc adapts to. What glibc cannot be given back is that it goes on adapting.
 class HeapLimits {
  public:
   HeapLimits();
