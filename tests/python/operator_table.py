@@ -100,8 +100,8 @@ tensor computed from the input and one made before the session, each whole, a sl
 diagonal and with a stride. A name with a dot is a variant of one operator.
 
 **Does it run without ONNX Runtime?** The last column says what [LEAPP's own engine](running.md#which-engine) makes of
-the same samples: `runs`, or `falls back` when it does not cover one of them, which then runs on ONNX Runtime. A sample
-that is wrong fails the tests."""
+the first two samples: `runs`, or `falls back` when it does not cover one of them, which then runs on ONNX Runtime; all
+samples are tried in the long tests. A sample that is wrong fails them."""
 
 _SECTIONS = {"operators": "## Operators that do not export", "writes": "## Writes that do not export"}
 
@@ -202,7 +202,7 @@ def _start(page: Page) -> list[str]:
         f'| export with `"jit"` | {_count(page.operators)} |',
         f'| of these, export with `"onnx"`, written by LEAPP itself | {native} |',
         f'| of the rest, export with `"onnx"` through PyTorch\'s exporter | {rescued} |',
-        f"| of those written by LEAPP itself, run on LEAPP's own engine, every sample | {runs} |",
+        f"| of those written by LEAPP itself, run on LEAPP's own engine | {runs} |",
         f"| fall back to ONNX Runtime with a sample | {native - runs} |",
         "| are wrong on LEAPP's own engine | 0 |",
         f"| in-place and `out=` variants that export | {_count(page.writes)} |",
