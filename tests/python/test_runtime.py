@@ -483,15 +483,17 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leapp.start("walk", save_path=tmp_path)
     obs = annotate.input_tensors("policy", {"obs": torch.zeros(1, 48)})
     hidden = annotate.state_tensors("policy", {"hidden": torch.full((1, 32), 0.5)})
-    annotate.update_state("policy", {"hidden": hidden + obs[:, :32]})
-    annotate.output_tensors("policy", {"action": hidden[:, :12] * 2}, export_with="onnx")
+    frames = annotate.state_tensors("policy", {"frames": torch.zeros(1, 2, 48)})
+    frames = torch.cat([frames[:, 1:], obs[:, None]], dim=1)
+    annotate.update_state("policy", {"hidden": hidden + obs[:, :32], "frames": frames})
+    annotate.output_tensors("policy", {"action": hidden[:, :12] * 2 + frames[:, 0, :12]}, export_with="onnx")
     leapp.stop()
     leapp.compile_graph(visualize=False)
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).resolve().parents[2] / "docs" / "running.md"
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(block, names)
     assert names["action"].tolist() == [[1.0] * 12]
