@@ -9,8 +9,8 @@
  * of the last call on this thread that failed. No exception leaves these functions, and none may come in through a
  *   callback.
  * - Handles (leapp_pipeline, ...) are made by a function with _load or _make in its name and given back with _free,
- * which takes NULL too. What a handle was made from outlives it: free name maps, players, loops, recorders and reloaders
- * before their pipeline.
+ * which takes NULL too. What a handle was made from outlives it: free name maps, players, loops, recorders and
+ * reloaders before their pipeline.
  * - Text that is returned belongs to the handle and stays until that is freed. Text that is given is read during the
  * call.
  * - Structs begin with their size, which whoever makes one sets (LEAPP_INIT does): newer versions add fields at the
