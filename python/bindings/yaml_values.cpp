@@ -10,7 +10,7 @@ namespace nb = nanobind;
 namespace leapp::python {
 namespace {
 
-constexpr int kDeepest = 32;
+constexpr int kDeepestValue = 32;
 
 bundle::YamlValue to_yaml(const std::string& where, nb::handle value, int depth);
 
@@ -35,7 +35,7 @@ bundle::YamlValue integer(const std::string& where, nb::handle value) {
 }
 
 bundle::YamlValue to_yaml(const std::string& where, nb::handle value, int depth) {
-  if (depth > kDeepest) raise(invalid_argument(where + ": nested too deeply"));
+  if (depth > kDeepestValue) raise(invalid_argument(where + ": nested too deeply"));
   PyObject* const object = value.ptr();
   if (value.is_none()) return {};
   if (PyBool_Check(object)) return object == Py_True;

@@ -17,7 +17,7 @@ Port port(const std::string& name, std::vector<std::int64_t> shape = {1, 4}) {
 }
 
 // The file's order is the wrong way round on purpose: post, policy, pre.
-BundleSpec example() {
+BundleSpec wired_example() {
   BundleSpec spec;
   const ModelParameters parameters{.backend = "onnx", .model_path = "m.onnx"};
   spec.models = {
@@ -36,19 +36,19 @@ BundleSpec example() {
 }
 
 TEST(Check, ResolvesNamesAndOrder) {
-  const auto wiring = check_wiring(example());
+  const auto wiring = check_wiring(wired_example());
   ASSERT_TRUE(wiring.ok()) << wiring.status().message();
   EXPECT_EQ(wiring.value().order, (std::vector<std::size_t>{2, 1, 0}));
   EXPECT_EQ(wiring.value().inputs, (std::vector<PortIndex>{{2, 0}}));
   EXPECT_EQ(wiring.value().outputs, (std::vector<PortIndex>{{0, 0}}));
   const std::vector<Edge> edges{{{2, 0}, {1, 0}, false}, {{1, 0}, {0, 0}, false}, {{1, 1}, {1, 1}, true}};
   EXPECT_EQ(wiring.value().edges, edges);
-  EXPECT_TRUE(find_model_problems(example()).empty());
+  EXPECT_TRUE(find_model_problems(wired_example()).empty());
   EXPECT_TRUE(check_wiring({}).ok());
 }
 
 TEST(Check, OneOutputMayFeedManyInputsAndTheCaller) {
-  BundleSpec spec = example();
+  BundleSpec spec = wired_example();
   spec.models[0].inputs.push_back(port("b"));
   spec.pipeline.data_flow[1].second.emplace_back("post/b");
   spec.pipeline.feedback_flow.push_back({"policy/a", {}});
@@ -102,7 +102,7 @@ TEST(Check, NamesEveryProblem) {
        "pipeline.data_flow: a cycle: post -> pre -> policy -> post"},
   };
   for (const Case& one : cases) {
-    BundleSpec spec = example();
+    BundleSpec spec = wired_example();
     one.damage(spec);
     const auto wiring = check_wiring(spec);
     ASSERT_FALSE(wiring.ok()) << one.expected;
@@ -113,7 +113,7 @@ TEST(Check, NamesEveryProblem) {
 }
 
 TEST(Check, ModelsThatCannotRun) {
-  BundleSpec spec = example();
+  BundleSpec spec = wired_example();
   spec.models[0].parameters = {};
   spec.models[1].parameters.backend = "tflite";
   spec.models[2].parameters.backend.reset();

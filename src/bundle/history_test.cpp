@@ -19,7 +19,7 @@ Port port(const std::string& name, std::vector<std::int64_t> shape) {
 }
 
 /// x [1,2] from the caller; h [1,6,2], g [1,6,2] and last [1,2] are state.
-BundleSpec example() {
+BundleSpec history_example() {
   BundleSpec spec;
   Model model{.name = "policy", .inputs = {}, .outputs = {}, .parameters = {}};
   model.parameters = {.backend = "onnx", .model_path = "m.onnx"};
@@ -48,7 +48,7 @@ Result<std::vector<History>> histories(const BundleSpec& spec) {
 }
 
 TEST(History, IsRead) {
-  BundleSpec spec = example();
+  BundleSpec spec = history_example();
   set(spec, 1, "[{axis: 1, frames: 6, input: policy/x}]");
   set(spec, 2,
       "[{axis: 1, frames: 2, size: 2, stop: 4, newest: first, of: [policy/x, policy/h]}, "
@@ -71,7 +71,7 @@ TEST(History, IsRead) {
 }
 
 TEST(History, IsWrittenAsItIsRead) {
-  BundleSpec spec = example();
+  BundleSpec spec = history_example();
   const std::vector<HistoryPart> parts{
       {.axis = 1, .stop = 4, .frames = 2, .size = 2, .of = {"policy/x"}, .newest_first = true},
       {.axis = 1, .start = 4, .stop = 6, .frames = 1, .size = 2, .of = {"policy/x"}}};
@@ -95,16 +95,16 @@ TEST(History, PortsGetOtherNames) {
             (std::vector<HistoryPart>{{.input = "policy/x!"}, {.state = "policy/g!"}, {.of = {"policy/x!"}}}));
 }
 
-struct Case {
+struct HistoryCase {
   std::size_t input;
   std::string yaml;
   std::vector<std::string> said;
 };
 
-class HostileHistory : public ::testing::TestWithParam<Case> {};
+class HostileHistory : public ::testing::TestWithParam<HistoryCase> {};
 
 TEST_P(HostileHistory, IsRefusedWithBothSides) {
-  BundleSpec spec = example();
+  BundleSpec spec = history_example();
   set(spec, GetParam().input, GetParam().yaml);
   const auto read = histories(spec);
   ASSERT_FALSE(read.ok());
@@ -116,42 +116,48 @@ TEST_P(HostileHistory, IsRefusedWithBothSides) {
 INSTANTIATE_TEST_SUITE_P(
     All, HostileHistory,
     ::testing::Values(
-        Case{1, "7", {"policy/h", "a list of maps"}}, Case{1, "[]", {"policy/h", "a list of maps"}},
-        Case{1, "{axis: 1}", {"policy/h", "a list of maps"}}, Case{1, "[7]", {"policy/h", "a map such as"}},
-        Case{1, "[{axis: 1, frames: 6, input: policy/obs}]", {"policy/h", "\"policy/obs\"", "it gives: policy/x"}},
-        Case{1, "[{axis: 1, frames: 6, input: policy/last}]", {"policy/h", "\"policy/last\"", "it gives: policy/x"}},
-        Case{1, "[{axis: 3, frames: 6, input: policy/x}]", {"policy/h", "3 axes", "found 3"}},
-        Case{1, "[{axis: -1, frames: 6, input: policy/x}]", {"policy/h", "axis: expected a whole number"}},
-        Case{1, "[{axis: 1.5, frames: 6, input: policy/x}]", {"policy/h", "axis: expected a whole number"}},
-        Case{1, "[{axis: 2, frames: 2, input: policy/x}]", {"has 6 elements", "policy/x is float32[1,2]"}},
-        Case{1, "[{axis: 1, frames: 4, input: policy/x}]", {"4 frames of 1 places do not fill 6 places of axis 1"}},
-        Case{1, "[{axis: 1, frames: 0, input: policy/x}]", {"0 frames"}},
-        Case{1, "[{axis: 1, frames: 6, size: 0, input: policy/x}]", {"6 frames of 0 places"}},
-        Case{1, "[{axis: 1, frames: 4611686018427387904, size: 4, input: policy/x}]", {"do not fill"}},
-        Case{1, "[{axis: 1, start: 4, stop: 3, input: policy/x}]", {"start 4 and stop 3"}},
-        Case{1, "[{axis: 1, stop: 7, input: policy/x}]", {"stop 7", "axis 1 has 6 places"}},
-        Case{1, "[{axis: 1, frames: 6, input: policy/x, of: [policy/x]}]", {"one of input, state, of; found 2"}},
-        Case{1, "[{axis: 1, frames: 6}]", {"one of input, state, of; found 0"}},
-        Case{1, "[{axis: 1, frames: 6, of: [policy/h]}]", {"depends on the state itself"}},
-        Case{1, "[{axis: 1, frames: 6, of: [other/x]}]", {"\"other/x\"", "policy/x"}},
-        Case{1, "[{axis: 1, frames: 6, of: []}]", {"of: expected a list"}},
-        Case{1, "[{axis: 1, frames: 6, of: policy/x}]", {"of: expected a list"}},
-        Case{1, "[{axis: 1, frames: 6, newest: middle, of: [policy/x]}]", {"first or last", "\"middle\""}},
-        Case{1, "[{axis: 1, frames: 6, newest: last, input: policy/x}]", {"newest: only with"}},
-        Case{1, "[{frames: 6, input: policy/x}]", {"only with an axis"}},
-        Case{1, "[{axis: 1, frames: 6, rows: 2, input: policy/x}]", {"unknown key \"rows\""}},
-        Case{1,
-             "[{axis: 1, frames: 6, input: policy/x}, {axis: 1, frames: 6, of: [policy/x]}]",
-             {"policy/h", "two of its parts speak of the same elements"}},
-        Case{1, "[{axis: 0, frames: 1, of: [policy/x]}, {axis: 1, frames: 6, of: [policy/x]}]", {"the same elements"}},
-        Case{1, "[{state: policy/last}]", {"policy/h is float32[1,6,2]", "policy/last is float32[1,2]"}},
-        Case{1, "[{state: policy/k}]", {"no state \"policy/k\"", "policy/g, policy/h, policy/last"}},
-        Case{1, "[{axis: 1, state: policy/g}]", {"axis is too much"}},
-        Case{1, "[{state: policy/h}]", {"policy/h wait for each other"}},
-        Case{0, "[{of: [policy/x]}]", {"policy/x", "it is no feedback input", "policy/g, policy/h, policy/last"}}));
+        HistoryCase{1, "7", {"policy/h", "a list of maps"}}, HistoryCase{1, "[]", {"policy/h", "a list of maps"}},
+        HistoryCase{1, "{axis: 1}", {"policy/h", "a list of maps"}},
+        HistoryCase{1, "[7]", {"policy/h", "a map such as"}},
+        HistoryCase{
+            1, "[{axis: 1, frames: 6, input: policy/obs}]", {"policy/h", "\"policy/obs\"", "it gives: policy/x"}},
+        HistoryCase{
+            1, "[{axis: 1, frames: 6, input: policy/last}]", {"policy/h", "\"policy/last\"", "it gives: policy/x"}},
+        HistoryCase{1, "[{axis: 3, frames: 6, input: policy/x}]", {"policy/h", "3 axes", "found 3"}},
+        HistoryCase{1, "[{axis: -1, frames: 6, input: policy/x}]", {"policy/h", "axis: expected a whole number"}},
+        HistoryCase{1, "[{axis: 1.5, frames: 6, input: policy/x}]", {"policy/h", "axis: expected a whole number"}},
+        HistoryCase{1, "[{axis: 2, frames: 2, input: policy/x}]", {"has 6 elements", "policy/x is float32[1,2]"}},
+        HistoryCase{
+            1, "[{axis: 1, frames: 4, input: policy/x}]", {"4 frames of 1 places do not fill 6 places of axis 1"}},
+        HistoryCase{1, "[{axis: 1, frames: 0, input: policy/x}]", {"0 frames"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, size: 0, input: policy/x}]", {"6 frames of 0 places"}},
+        HistoryCase{1, "[{axis: 1, frames: 4611686018427387904, size: 4, input: policy/x}]", {"do not fill"}},
+        HistoryCase{1, "[{axis: 1, start: 4, stop: 3, input: policy/x}]", {"start 4 and stop 3"}},
+        HistoryCase{1, "[{axis: 1, stop: 7, input: policy/x}]", {"stop 7", "axis 1 has 6 places"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, input: policy/x, of: [policy/x]}]", {"one of input, state, of; found 2"}},
+        HistoryCase{1, "[{axis: 1, frames: 6}]", {"one of input, state, of; found 0"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, of: [policy/h]}]", {"depends on the state itself"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, of: [other/x]}]", {"\"other/x\"", "policy/x"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, of: []}]", {"of: expected a list"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, of: policy/x}]", {"of: expected a list"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, newest: middle, of: [policy/x]}]", {"first or last", "\"middle\""}},
+        HistoryCase{1, "[{axis: 1, frames: 6, newest: last, input: policy/x}]", {"newest: only with"}},
+        HistoryCase{1, "[{frames: 6, input: policy/x}]", {"only with an axis"}},
+        HistoryCase{1, "[{axis: 1, frames: 6, rows: 2, input: policy/x}]", {"unknown key \"rows\""}},
+        HistoryCase{1,
+                    "[{axis: 1, frames: 6, input: policy/x}, {axis: 1, frames: 6, of: [policy/x]}]",
+                    {"policy/h", "two of its parts speak of the same elements"}},
+        HistoryCase{
+            1, "[{axis: 0, frames: 1, of: [policy/x]}, {axis: 1, frames: 6, of: [policy/x]}]", {"the same elements"}},
+        HistoryCase{1, "[{state: policy/last}]", {"policy/h is float32[1,6,2]", "policy/last is float32[1,2]"}},
+        HistoryCase{1, "[{state: policy/k}]", {"no state \"policy/k\"", "policy/g, policy/h, policy/last"}},
+        HistoryCase{1, "[{axis: 1, state: policy/g}]", {"axis is too much"}},
+        HistoryCase{1, "[{state: policy/h}]", {"policy/h wait for each other"}},
+        HistoryCase{
+            0, "[{of: [policy/x]}]", {"policy/x", "it is no feedback input", "policy/g, policy/h, policy/last"}}));
 
 TEST(History, ThatWaitForEachOther) {
-  BundleSpec spec = example();
+  BundleSpec spec = history_example();
   set(spec, 1, "[{axis: 1, frames: 6, of: [policy/x, policy/g]}]");
   set(spec, 2, "[{axis: 1, frames: 6, of: [policy/x, policy/h]}]");
   const auto read = histories(spec);
@@ -161,7 +167,7 @@ TEST(History, ThatWaitForEachOther) {
 }
 
 TEST(History, BelongsToNoOutput) {
-  BundleSpec spec = example();
+  BundleSpec spec = history_example();
   set_history(spec.models[0].outputs[1], {{.input = "policy/x"}});
   EXPECT_NE(histories(spec).status().message().find("this is an output"), std::string::npos);
 }

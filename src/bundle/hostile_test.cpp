@@ -38,7 +38,7 @@ std::string repeated(std::string_view text, std::size_t count) {
   return all;
 }
 
-struct Case {
+struct HostileCase {
   std::string text;
   const char* expected;
 };
@@ -46,7 +46,7 @@ struct Case {
 TEST(HostileYaml, IsRefusedWithLineAndPlace) {
   const std::string tail = "\npipeline: {}\n";
   const std::string good = "name: x, dtype: float32, shape: [1]";
-  std::vector<Case> cases{
+  std::vector<HostileCase> cases{
       {"", "expected a map, found an empty file"},
       {"# nothing\n", "expected a map, found"},
       {"text", "line 1: expected a map, found \"text\""},
@@ -134,7 +134,7 @@ TEST(HostileYaml, IsRefusedWithLineAndPlace) {
   std::string many = "models: [";
   for (int i = 0; i < 200'001; ++i) many += "a,";
   cases.push_back({many + "]" + tail, "expected at most 200000 values"});
-  for (const Case& one : cases) {
+  for (const HostileCase& one : cases) {
     const auto spec = parse_bundle(one.text);
     ASSERT_FALSE(spec.ok()) << one.text.substr(0, 200);
     EXPECT_EQ(spec.status().code(), StatusCode::kDataLoss);
@@ -212,12 +212,12 @@ TEST(HostileYaml, NodesPortsAndNamesAreCounted) {
            ", dtype: bool, shape: []}\npipeline: {}\n";
   };
   EXPECT_TRUE(parse_bundle(named(longest, longest)).ok());
-  for (const auto& [text, expected] :
-       std::vector<Case>{{nodes(kMostNodes + 1, 0), "expected at most 4096 nodes, found 4097"},
-                         {nodes(1, kMostPorts + 1), "expected at most 16384 ports, found 16385"},
-                         {nodes(3, kMostPorts / 2), "expected at most 16384 ports of all nodes together"},
-                         {named(longest + "x", "a"), "expected names of at most 1024 bytes, found one of 1025"},
-                         {named("a", longest + "x"), "expected names of at most 1024 bytes, found one of 1025"}}) {
+  for (const auto& [text, expected] : std::vector<HostileCase>{
+           {nodes(kMostNodes + 1, 0), "expected at most 4096 nodes, found 4097"},
+           {nodes(1, kMostPorts + 1), "expected at most 16384 ports, found 16385"},
+           {nodes(3, kMostPorts / 2), "expected at most 16384 ports of all nodes together"},
+           {named(longest + "x", "a"), "expected names of at most 1024 bytes, found one of 1025"},
+           {named("a", longest + "x"), "expected names of at most 1024 bytes, found one of 1025"}}) {
     const auto spec = parse_bundle(text);
     EXPECT_NE(spec.status().message().find(expected), std::string::npos) << spec.status().message().substr(0, 300);
   }

@@ -18,7 +18,6 @@
 namespace leapp::bundle {
 namespace {
 
-constexpr std::string_view kTemporalAxis = "__temporal_axis__";
 constexpr std::size_t kHighestRank = 64;
 
 Status check_port_name(const YamlCursor& at, const std::string& name) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 const fs::path kPeer = fs::path(LEAPP_TEST_BUNDLES) / "peer";
 
-BundleSpec example() {
+BundleSpec bundle_example() {
   BundleSpec spec;
   Port observation{.name = "obs", .dtype = DType::kFloat32, .shape = {1, 2}};
   observation.kind = "state/joint/position";
@@ -50,7 +50,7 @@ BundleSpec example() {
 }
 
 TEST(Reader, ReadsWhatTheWriterWrote) {
-  for (const BundleSpec& spec : {example(), BundleSpec{}}) {
+  for (const BundleSpec& spec : {bundle_example(), BundleSpec{}}) {
     const std::string text = yaml_text(spec);
     const auto read = parse_bundle(text);
     ASSERT_TRUE(read.ok()) << read.status().message();

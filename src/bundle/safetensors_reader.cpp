@@ -18,7 +18,7 @@
 namespace leapp::bundle {
 namespace {
 
-constexpr std::size_t kHighestRank = 64;
+constexpr std::size_t kHighestTensorRank = 64;
 
 struct Entry {
   TensorRange tensor;
@@ -88,7 +88,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(std::uint64_t value) override {
     if (!field_open_) return fail("a number where none belongs");
     auto& list = field_ == "shape" ? entries.back().shape : entries.back().offsets;
-    if (list->size() >= kHighestRank) return fail(fmt::format("{} has more than {} entries", field_, kHighestRank));
+    if (list->size() >= kHighestTensorRank)
+      return fail(fmt::format("{} has more than {} entries", field_, kHighestTensorRank));
     list->push_back(value);
     return true;
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "bundle/port_reader.h"
 #include "bundle/yaml_scalar.h"
 
 namespace leapp::bundle {
@@ -13,8 +14,6 @@ namespace {
 
 // Readers take an implicit key of at most 1024 characters; longer ones need the `? key` form.
 constexpr std::size_t kLongestKey = 1000;
-
-constexpr std::string_view kTemporalAxis = "__temporal_axis__";
 
 bool holds_map(const YamlList& list) {
   return std::any_of(list.begin(), list.end(), [](const YamlValue& item) {

@@ -31,10 +31,10 @@ struct Refusal {
   std::string message;
 };
 
-constexpr std::size_t kLongestQuote = 60;
+constexpr std::size_t kLongestScalarQuote = 60;
 
 std::string shortened(const std::string& text) {
-  return quote(text.size() <= kLongestQuote ? text : text.substr(0, kLongestQuote) + "...");
+  return quote(text.size() <= kLongestScalarQuote ? text : text.substr(0, kLongestScalarQuote) + "...");
 }
 
 /// The text as the parser reads it, piece by piece. Refuses to go on when too much was read since it last spoke.

@@ -30,8 +30,8 @@ class ComputedContent : public Content {
   std::string text_;
 };
 
-std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
-  return content_hash(std::as_bytes(std::span(&value, 1)), seed);
+std::uint64_t mix_content(std::uint64_t seed, std::uint64_t value) {
+  return leapp::content_hash(std::as_bytes(std::span(&value, 1)), seed);
 }
 
 /// The elements at `place` of bytes that begin at byte 0, densely.
@@ -78,7 +78,7 @@ Geometry dense_geometry(const ValueType& type) {
 }
 
 ValueType LiteralContent::type() const { return to_value_type(constant_.type); }
-std::uint64_t LiteralContent::hash() const { return content_hash(constant_.bytes()); }
+std::uint64_t LiteralContent::hash() const { return leapp::content_hash(constant_.bytes()); }
 
 std::string LiteralContent::text() const {
   graph::Graph alone;
@@ -127,11 +127,11 @@ ContentPtr LiteralEvaluator::value_of(const ValuePtr& value) {
   if (value->kind == TracedKind::kConstant) return value->cell->copy();
   const TraceOp& op = *value->op;
   const std::string name = op.info->qualified_name();
-  std::uint64_t hash = content_hash(std::as_bytes(std::span(name.data(), name.size())), value->index);
+  std::uint64_t hash = leapp::content_hash(std::as_bytes(std::span(name.data(), name.size())), value->index);
   for (const TraceArgument& argument : op.arguments) {
-    if (argument.kind == TraceArgument::Kind::kAttribute) hash = mix(hash, hash_attribute(argument.attribute));
+    if (argument.kind == TraceArgument::Kind::kAttribute) hash = mix_content(hash, hash_attribute(argument.attribute));
   }
-  for_each_operand(op, [&](const ValuePtr& operand) { hash = mix(hash, value_of(operand)->hash()); });
+  for_each_operand(op, [&](const ValuePtr& operand) { hash = mix_content(hash, value_of(operand)->hash()); });
   return std::make_shared<ComputedContent>(value->type, hash, fmt::format("[what {} gives]", name));
 }
 

@@ -17,18 +17,18 @@ constexpr std::size_t kMaxBeyond = 32;  // samples of calls that differ, beyond 
 constexpr int kMaxAsked = 2;            // looking for a name that is not there takes Python 50 ms
 
 template <typename Ports>
-auto named(Ports& ports, const std::string& name) {
+auto port_named(Ports& ports, const std::string& name) {
   return std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; });
 }
 
 template <typename Ports>
 bool has(const Ports& ports, const std::string& name) {
-  return named(ports, name) != ports.end();
+  return port_named(ports, name) != ports.end();
 }
 
 void merge_sources(NodeRecord& record, const NodeCall& call) {
   for (const PortRecord& input : call.inputs()) {
-    const auto port = named(record.inputs, input.name);
+    const auto port = port_named(record.inputs, input.name);
     // Whether they agree was checked when it was announced.
     if (port != record.inputs.end()) std::ignore = merge_source(record.name, *port, input.source);
   }
@@ -92,7 +92,7 @@ void CallRecorder::keep_sample(NodeRecord& record, const NodeCall& call, const P
       record.samples.size() >= static_cast<std::size_t>(std::max(0, recording_.options.max_cached_io)) + kMaxBeyond;
   if (!keeps_sample(record) && beyond) record.samples.pop_back();
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {
-    const auto at = named(call.inputs(), record.inputs[i].name);
+    const auto at = port_named(call.inputs(), record.inputs[i].name);
     // A call that does not announce an input does not need it: what it held before is as good as anything.
     sample.inputs.push_back(
         at == call.inputs().end()

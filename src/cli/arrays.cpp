@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 33U;
+constexpr std::uint64_t kLargestArrays = std::uint64_t{1} << 33U;
 
 enum class Format { kNpz, kSafetensors, kCsv };
 
@@ -104,7 +104,7 @@ Result<std::vector<Series>> fit_all(std::vector<Array> arrays, const ReadOptions
 
 Result<std::vector<Series>> read(const fs::path& path, const ReadOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const Format format, format_of(path));
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> file, bundle::read_file(path, kLargestFile));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> file, bundle::read_file(path, kLargestArrays));
   if (format == Format::kCsv) {
     return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, options.find);
   }

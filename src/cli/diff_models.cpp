@@ -20,7 +20,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 34U;
+constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 34U;
 
 /// A tensor of either bundle.
 struct Weight {
@@ -211,7 +211,7 @@ std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedB
     const std::string& name = *opened.spec.pipeline.initial_values;
     const auto path = bundle::locate_file(opened.folder, name, {.allow_outside = true});
     auto bytes =
-        path.ok() ? bundle::read_file(path.value(), kLargestFile) : Result<std::vector<std::byte>>(path.status());
+        path.ok() ? bundle::read_file(path.value(), kLargestModel) : Result<std::vector<std::byte>>(path.status());
     const auto tensors = bytes.ok() ? bundle::parse_safetensors(files.emplace_back(std::move(bytes).value()))
                                     : Result<std::vector<bundle::StoredTensor>>(bytes.status());
     if (!tensors.ok()) {

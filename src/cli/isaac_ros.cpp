@@ -26,9 +26,9 @@ bool is_among(const std::array<std::string_view, Size>& kinds, const std::string
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-class Target {
+class IsaacRosCheck {
  public:
-  explicit Target(const OpenedBundle& opened) : opened_(opened), spec_(opened.spec) {}
+  explicit IsaacRosCheck(const OpenedBundle& opened) : opened_(opened), spec_(opened.spec) {}
 
   std::vector<Finding> run() {
     one_onnx_file();
@@ -124,6 +124,6 @@ class Target {
 
 }  // namespace
 
-std::vector<Finding> check_for_isaac_ros(const OpenedBundle& opened) { return Target(opened).run(); }
+std::vector<Finding> check_for_isaac_ros(const OpenedBundle& opened) { return IsaacRosCheck(opened).run(); }
 
 }  // namespace leapp::cli

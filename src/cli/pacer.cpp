@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-std::int64_t now() {
+std::int64_t monotonic_now() {
   ::timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec * kSecond + time.tv_nsec;
@@ -31,19 +31,19 @@ void sleep_until(std::int64_t due) {
 
 Pacer::Pacer(double rate, std::size_t steps)
     : period_(std::max(static_cast<std::int64_t>(static_cast<double>(kSecond) / rate), std::int64_t{1})),
-      due_(now()),
+      due_(monotonic_now()),
       lateness_(steps) {}
 
 void Pacer::wait() {
   due_ += period_;
-  const std::int64_t behind = now() - due_;
+  const std::int64_t behind = monotonic_now() - due_;
   if (behind > 0) due_ += behind / period_ * period_;
   sleep_until(due_);
-  lateness_.add(static_cast<std::uint64_t>(std::max(now() - due_, std::int64_t{0})));
+  lateness_.add(static_cast<std::uint64_t>(std::max(monotonic_now() - due_, std::int64_t{0})));
 }
 
 void Pacer::done(std::size_t step) {
-  if (now() <= due_ + period_) return;
+  if (monotonic_now() <= due_ + period_) return;
   ++overruns_;
   if (!first_overrun_) first_overrun_ = step;
 }

@@ -22,7 +22,7 @@ std::atomic<std::int64_t> g_last{0};
 std::atomic<ExitCode> g_code{ExitCode::kUnusable};
 std::atomic<bool> g_watched{false};
 
-std::int64_t now() {
+std::int64_t steady_now() {
   return std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -41,9 +41,9 @@ std::int64_t now() {
 void lose_patience_after(nanoseconds limit) {
   sign_of_life(ExitCode::kUnusable);
   if (g_watched.exchange(true)) return;
-  g_last = now();
+  g_last = steady_now();
   std::thread([limit] {
-    while (now() - g_last < (limit + kGrace).count()) std::this_thread::sleep_for(kPause);
+    while (steady_now() - g_last < (limit + kGrace).count()) std::this_thread::sleep_for(kPause);
     end(limit);
   }).detach();
 }
@@ -51,7 +51,7 @@ void lose_patience_after(nanoseconds limit) {
 void sign_of_life(ExitCode code) {
   if (!g_watched) return;
   g_code = code;
-  g_last = now();
+  g_last = steady_now();
 }
 
 }  // namespace leapp::cli

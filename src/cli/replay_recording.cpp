@@ -32,7 +32,7 @@ using runtime::RecordedStep;
 using runtime::Recording;
 using runtime::StepResult;
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 36U;
+constexpr std::uint64_t kLargestRecording = std::uint64_t{1} << 36U;
 constexpr std::array<const char*, 4> kResults{"succeeds", "fails", "is not prepared", "is refused by a guard"};
 
 const char* result_text(std::uint64_t result) { return kResults[std::min(result, std::uint64_t{3})]; }
@@ -105,7 +105,7 @@ Status RecordedRun::at(const Status& status) const {
 }
 
 Status RecordedRun::open() {
-  LEAPP_ASSIGN_OR_RETURN(bytes_, bundle::read_file(options_.file, kLargestFile));
+  LEAPP_ASSIGN_OR_RETURN(bytes_, bundle::read_file(options_.file, kLargestRecording));
   auto recording = Recording::open({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
   if (!recording.ok()) return at(recording.status());
   recording_ = std::move(recording).value();

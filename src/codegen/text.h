@@ -20,6 +20,9 @@ namespace leapp::codegen {
 /// comments (trigraphs, ends of comments, a backslash at the end of the line) is taken apart. At most `longest` bytes.
 [[nodiscard]] std::string comment_text(std::string_view text, std::size_t longest = 200);
 
+/// What the source form computes with: float16 and bfloat16 are only stored.
+[[nodiscard]] inline bool is_floating(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
+
 /// "float", "int64_t", "Float16"; empty for types that the source form has none for.
 [[nodiscard]] std::string_view c_type(DType dtype);
 

@@ -19,7 +19,7 @@ Status failure_of(const OutputOptions& options) {
   return result.status();
 }
 
-void expect_words(const Status& status, StatusCode code, const std::vector<std::string>& words) {
+void expect_text(const Status& status, StatusCode code, const std::vector<std::string>& words) {
   EXPECT_EQ(status.code(), code) << status.message();
   for (const std::string& word : words) {
     EXPECT_NE(status.message().find(word), std::string::npos) << word << " is not in: " << status.message();
@@ -47,16 +47,16 @@ TEST(Backend, KnowsEveryNameOfTheTable) {
 }
 
 TEST(Backend, UnknownNamesAndKeysListTheKnownOnes) {
-  expect_words(failure_of({.export_with = "tensorflow"}), StatusCode::kInvalidArgument,
-               {"policy", "tensorflow", "jit-script", "onnx-dynamo", "pt2"});
-  expect_words(failure_of({.export_with = "onnx", .backend_params = {{"opset", 17}}}), StatusCode::kInvalidArgument,
-               {"'opset'", "opset_version", "ir_version"});
-  expect_words(failure_of({.export_with = "jit", .backend_params = {{"opset_version", 17}}}),
-               StatusCode::kInvalidArgument, {"'opset_version'", "known: source_lines"});
-  expect_words(failure_of({.export_with = "pt2", .backend_params = {{"opset_version", 17}}}),
-               StatusCode::kInvalidArgument, {"'opset_version'", "known: none"});
-  expect_words(failure_of({.backend_params = {{"path", "a.pt"}}}), StatusCode::kInvalidArgument,
-               {"'path'", "model_path", "copy_original_model"});
+  expect_text(failure_of({.export_with = "tensorflow"}), StatusCode::kInvalidArgument,
+              {"policy", "tensorflow", "jit-script", "onnx-dynamo", "pt2"});
+  expect_text(failure_of({.export_with = "onnx", .backend_params = {{"opset", 17}}}), StatusCode::kInvalidArgument,
+              {"'opset'", "opset_version", "ir_version"});
+  expect_text(failure_of({.export_with = "jit", .backend_params = {{"opset_version", 17}}}),
+              StatusCode::kInvalidArgument, {"'opset_version'", "known: source_lines"});
+  expect_text(failure_of({.export_with = "pt2", .backend_params = {{"opset_version", 17}}}),
+              StatusCode::kInvalidArgument, {"'opset_version'", "known: none"});
+  expect_text(failure_of({.backend_params = {{"path", "a.pt"}}}), StatusCode::kInvalidArgument,
+              {"'path'", "model_path", "copy_original_model"});
 }
 
 TEST(Backend, ParametersOfOthersAreAcceptedWithANote) {
@@ -78,15 +78,15 @@ TEST(Backend, ParametersOfOthersAreAcceptedWithANote) {
 }
 
 TEST(Backend, ValuesAreChecked) {
-  expect_words(failure_of({.export_with = "onnx", .backend_params = {{"opset_version", 12}}}),
-               StatusCode::kInvalidArgument, {"opset_version", "13", "23", "12"});
-  expect_words(failure_of({.export_with = "onnx", .backend_params = {{"opset_version", "18"}}}), StatusCode::kWrongType,
-               {"opset_version", "int", "str"});
-  expect_words(failure_of({.backend_params = {{"model_path", 3}}}), StatusCode::kWrongType, {"model_path", "str"});
-  expect_words(failure_of({.backend_params = {{"model_path", "there/is/none.pt"}}}), StatusCode::kInvalidArgument,
-               {"policy", "there/is/none.pt"});
-  expect_words(failure_of({.backend_params = {{"model_path", "model.txt"}}}), StatusCode::kInvalidArgument,
-               {".pt", ".onnx", ".pt2", "model.txt"});
+  expect_text(failure_of({.export_with = "onnx", .backend_params = {{"opset_version", 12}}}),
+              StatusCode::kInvalidArgument, {"opset_version", "13", "23", "12"});
+  expect_text(failure_of({.export_with = "onnx", .backend_params = {{"opset_version", "18"}}}), StatusCode::kWrongType,
+              {"opset_version", "int", "str"});
+  expect_text(failure_of({.backend_params = {{"model_path", 3}}}), StatusCode::kWrongType, {"model_path", "str"});
+  expect_text(failure_of({.backend_params = {{"model_path", "there/is/none.pt"}}}), StatusCode::kInvalidArgument,
+              {"policy", "there/is/none.pt"});
+  expect_text(failure_of({.backend_params = {{"model_path", "model.txt"}}}), StatusCode::kInvalidArgument,
+              {".pt", ".onnx", ".pt2", "model.txt"});
   const auto onnx = parse_backend("policy", {.export_with = "onnx", .backend_params = {{"opset_version", 20}}});
   ASSERT_TRUE(onnx.ok());
   EXPECT_EQ(onnx.value().opset_version, 20);

@@ -11,20 +11,12 @@
 
 #include "base/text.h"
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
 
-// As deep as ONNX Runtime follows at most.
-constexpr int kDeepest = 64;
-
-template <typename Field>
-using Message = protozero::pbf_message<Field>;
 using protozero::pbf_wire_type;
-
-std::string_view text(protozero::data_view view) { return {view.data(), view.size()}; }
-Encoded encoded(protozero::data_view view) { return std::as_bytes(std::span(view.data(), view.size())); }
-protozero::data_view view_of(Encoded bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 Status not_protobuf(const std::exception& error) {
   return data_loss(fmt::format("not a protobuf message: {}", error.what()));
@@ -272,7 +264,7 @@ NodeView decode_node(Encoded bytes) {
 class Counter {
  public:
   void add_node(Encoded bytes, int depth) {
-    if (depth > kDeepest) throw protozero::invalid_length_exception{};
+    if (depth > kDeepestGraph) throw protozero::invalid_length_exception{};
     const NodeView node = decode_node(bytes);
     const bool own = node.domain.empty() || node.domain == "ai.onnx";
     ++counts[own ? std::string(node.op_type) : fmt::format("{}::{}", node.domain, node.op_type)];

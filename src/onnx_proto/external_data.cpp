@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
-
-// protobuf itself stops at a hundred messages inside each other.
-constexpr int kDeepest = 100;
 
 /// What a message is, as far as the way to a tensor goes.
 enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor, kSparseTensor, kFunction, kTraining };
@@ -25,11 +23,6 @@ struct Step {
   protozero::pbf_tag_type field;
   Kind to;
 };
-
-template <typename Field>
-constexpr protozero::pbf_tag_type number(Field field) {
-  return static_cast<protozero::pbf_tag_type>(field);
-}
 
 // Every field that can lead to a tensor.
 constexpr std::array<Step, 18> kSteps{{
@@ -60,7 +53,8 @@ bool is_message(const protozero::pbf_reader& message) {
 class Walker {
  public:
   Status walk(protozero::pbf_reader message, Kind kind, int depth) {
-    if (depth > kDeepest) return data_loss(fmt::format("more than {} messages inside each other", kDeepest));
+    if (depth > kDeepestMessage)
+      return data_loss(fmt::format("more than {} messages inside each other", kDeepestMessage));
     while (message.next()) {
       if (!is_message(message)) {
         message.skip();

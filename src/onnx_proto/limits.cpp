@@ -18,18 +18,14 @@
 #include "onnx_proto/constants.h"
 #include "onnx_proto/contents.h"
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
 
-// As deep as ONNX Runtime follows at most.
-constexpr int kDeepest = 64;
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 constexpr std::uint64_t kRound = 10;  // what a round of a loop costs beside its operators, in operators
 constexpr double kUnknownWidth = 4;   // of an element whose type is not said
-
-template <typename Field>
-using Message = protozero::pbf_message<Field>;
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   std::uint64_t result = 0;
@@ -204,7 +200,7 @@ class Survey {
     }
     Cost cost{1, 1};
     for (const Encoded inner : view.graphs) {
-      if (depth >= kDeepest) return data_loss(fmt::format("more than {} graphs inside each other", kDeepest));
+      if (depth >= kDeepestGraph) return data_loss(fmt::format("more than {} graphs inside each other", kDeepestGraph));
       LEAPP_ASSIGN_OR_RETURN(const GraphView body, read_graph(inner));
       LEAPP_ASSIGN_OR_RETURN(const Cost once, graph(body, known, depth + 1));
       const std::uint64_t rounds = view.op_type == "Loop" ? rounds_of(view, body, known) : 1;

@@ -10,14 +10,10 @@
 
 #include "base/text.h"
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
-
-template <typename Field>
-constexpr std::uint32_t number(Field field) {
-  return static_cast<std::uint32_t>(field);
-}
 
 std::unordered_set<std::string_view> ports_of(const GraphView& graph) {
   std::unordered_set<std::string_view> names;

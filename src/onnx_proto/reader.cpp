@@ -8,14 +8,13 @@
 #include <protozero/pbf_message.hpp>
 
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
 
 // Messages that are not what they should be are reported by protozero's exceptions, which read_model turns into a
 // Status: a field of the wrong kind is skipped, as protobuf does it.
-template <typename Field>
-using Message = protozero::pbf_message<Field>;
 
 template <typename Field>
 bool is_bytes(const Message<Field>& message) {
@@ -26,12 +25,6 @@ template <typename Field>
 bool is_number(const Message<Field>& message) {
   return message.wire_type() == protozero::pbf_wire_type::varint;
 }
-
-std::string_view text(protozero::data_view view) { return {view.data(), view.size()}; }
-
-Encoded encoded(protozero::data_view view) { return std::as_bytes(std::span(view.data(), view.size())); }
-
-protozero::data_view view_of(Encoded bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 /// The last string of that field, as protobuf takes it; empty when there is none.
 template <typename Field>

@@ -11,14 +11,12 @@
 #include <utility>
 
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
 
-// protobuf itself stops at a hundred messages inside each other.
-constexpr int kDeepest = 100;
-
-enum class Kind {
+enum class Part {
   kNode,
   kAttribute,
   kGraph,
@@ -46,56 +44,51 @@ enum class Action {
 };
 
 struct Rule {
-  Kind kind;
+  Part kind;
   protozero::pbf_tag_type field;
   Action action;
-  Kind to = Kind::kNode;  ///< of kEnter
+  Part to = Part::kNode;  ///< of kEnter
 };
-
-template <typename Field>
-constexpr protozero::pbf_tag_type number(Field field) {
-  return static_cast<protozero::pbf_tag_type>(field);
-}
 
 // Every field that is a name or can lead to one. Names of the tensors in attributes mean nothing to anybody.
 constexpr std::array kRules = {
-    Rule{Kind::kNode, number(NodeField::kInput), Action::kValue},
-    Rule{Kind::kNode, number(NodeField::kOutput), Action::kValue},
-    Rule{Kind::kNode, number(NodeField::kName), Action::kLabel},
-    Rule{Kind::kNode, number(NodeField::kOpType), Action::kOperator},
-    Rule{Kind::kNode, number(NodeField::kAttribute), Action::kEnter, Kind::kAttribute},
-    Rule{Kind::kAttribute, number(AttributeField::kGraph), Action::kEnter, Kind::kGraph},
-    Rule{Kind::kAttribute, number(AttributeField::kGraphs), Action::kEnter, Kind::kGraph},
-    Rule{Kind::kGraph, number(GraphField::kNode), Action::kEnter, Kind::kNode},
-    Rule{Kind::kGraph, number(GraphField::kInitializer), Action::kEnter, Kind::kTensor},
-    Rule{Kind::kGraph, number(GraphField::kSparseInitializer), Action::kEnter, Kind::kSparseTensor},
-    Rule{Kind::kGraph, number(GraphField::kInput), Action::kEnter, Kind::kValueInfo},
-    Rule{Kind::kGraph, number(GraphField::kOutput), Action::kEnter, Kind::kValueInfo},
-    Rule{Kind::kGraph, number(GraphField::kValueInfo), Action::kEnter, Kind::kValueInfo},
-    Rule{Kind::kGraph, number(GraphField::kQuantization), Action::kEnter, Kind::kAnnotation},
-    Rule{Kind::kTensor, number(TensorField::kName), Action::kValue},
-    Rule{Kind::kSparseTensor, number(SparseTensorField::kValues), Action::kEnter, Kind::kTensor},
-    Rule{Kind::kValueInfo, number(ValueInfoField::kName), Action::kValue},
-    Rule{Kind::kValueInfo, number(ValueInfoField::kType), Action::kEnter, Kind::kType},
-    Rule{Kind::kType, number(TypeField::kTensorType), Action::kEnter, Kind::kTensorType},
-    Rule{Kind::kType, number(TypeField::kSparseTensorType), Action::kEnter, Kind::kTensorType},
-    Rule{Kind::kType, number(TypeField::kSequenceType), Action::kEnter, Kind::kElementType},
-    Rule{Kind::kType, number(TypeField::kOptionalType), Action::kEnter, Kind::kElementType},
-    Rule{Kind::kType, number(TypeField::kMapType), Action::kEnter, Kind::kMapType},
-    Rule{Kind::kElementType, number(ElementTypeField::kElemType), Action::kEnter, Kind::kType},
-    Rule{Kind::kMapType, number(MapTypeField::kValueType), Action::kEnter, Kind::kType},
-    Rule{Kind::kTensorType, number(TensorTypeField::kShape), Action::kEnter, Kind::kShape},
-    Rule{Kind::kShape, number(ShapeField::kDim), Action::kEnter, Kind::kDimension},
-    Rule{Kind::kDimension, number(DimensionField::kParam), Action::kLabel},
-    Rule{Kind::kAnnotation, number(AnnotationField::kTensorName), Action::kValue},
-    Rule{Kind::kAnnotation, number(AnnotationField::kParameterNames), Action::kEnter, Kind::kParameter},
-    Rule{Kind::kParameter, number(StringPairField::kValue), Action::kValue},
-    Rule{Kind::kFunction, number(FunctionField::kName), Action::kFunction},
-    Rule{Kind::kFunction, number(FunctionField::kNode), Action::kEnter, Kind::kNode},
-    Rule{Kind::kFunction, number(FunctionField::kAttributeValue), Action::kEnter, Kind::kAttribute},
+    Rule{Part::kNode, number(NodeField::kInput), Action::kValue},
+    Rule{Part::kNode, number(NodeField::kOutput), Action::kValue},
+    Rule{Part::kNode, number(NodeField::kName), Action::kLabel},
+    Rule{Part::kNode, number(NodeField::kOpType), Action::kOperator},
+    Rule{Part::kNode, number(NodeField::kAttribute), Action::kEnter, Part::kAttribute},
+    Rule{Part::kAttribute, number(AttributeField::kGraph), Action::kEnter, Part::kGraph},
+    Rule{Part::kAttribute, number(AttributeField::kGraphs), Action::kEnter, Part::kGraph},
+    Rule{Part::kGraph, number(GraphField::kNode), Action::kEnter, Part::kNode},
+    Rule{Part::kGraph, number(GraphField::kInitializer), Action::kEnter, Part::kTensor},
+    Rule{Part::kGraph, number(GraphField::kSparseInitializer), Action::kEnter, Part::kSparseTensor},
+    Rule{Part::kGraph, number(GraphField::kInput), Action::kEnter, Part::kValueInfo},
+    Rule{Part::kGraph, number(GraphField::kOutput), Action::kEnter, Part::kValueInfo},
+    Rule{Part::kGraph, number(GraphField::kValueInfo), Action::kEnter, Part::kValueInfo},
+    Rule{Part::kGraph, number(GraphField::kQuantization), Action::kEnter, Part::kAnnotation},
+    Rule{Part::kTensor, number(TensorField::kName), Action::kValue},
+    Rule{Part::kSparseTensor, number(SparseTensorField::kValues), Action::kEnter, Part::kTensor},
+    Rule{Part::kValueInfo, number(ValueInfoField::kName), Action::kValue},
+    Rule{Part::kValueInfo, number(ValueInfoField::kType), Action::kEnter, Part::kType},
+    Rule{Part::kType, number(TypeField::kTensorType), Action::kEnter, Part::kTensorType},
+    Rule{Part::kType, number(TypeField::kSparseTensorType), Action::kEnter, Part::kTensorType},
+    Rule{Part::kType, number(TypeField::kSequenceType), Action::kEnter, Part::kElementType},
+    Rule{Part::kType, number(TypeField::kOptionalType), Action::kEnter, Part::kElementType},
+    Rule{Part::kType, number(TypeField::kMapType), Action::kEnter, Part::kMapType},
+    Rule{Part::kElementType, number(ElementTypeField::kElemType), Action::kEnter, Part::kType},
+    Rule{Part::kMapType, number(MapTypeField::kValueType), Action::kEnter, Part::kType},
+    Rule{Part::kTensorType, number(TensorTypeField::kShape), Action::kEnter, Part::kShape},
+    Rule{Part::kShape, number(ShapeField::kDim), Action::kEnter, Part::kDimension},
+    Rule{Part::kDimension, number(DimensionField::kParam), Action::kLabel},
+    Rule{Part::kAnnotation, number(AnnotationField::kTensorName), Action::kValue},
+    Rule{Part::kAnnotation, number(AnnotationField::kParameterNames), Action::kEnter, Part::kParameter},
+    Rule{Part::kParameter, number(StringPairField::kValue), Action::kValue},
+    Rule{Part::kFunction, number(FunctionField::kName), Action::kFunction},
+    Rule{Part::kFunction, number(FunctionField::kNode), Action::kEnter, Part::kNode},
+    Rule{Part::kFunction, number(FunctionField::kAttributeValue), Action::kEnter, Part::kAttribute},
 };
 
-const Rule* find_rule(Kind kind, const protozero::pbf_reader& message) {
+const Rule* find_rule(Part kind, const protozero::pbf_reader& message) {
   if (message.wire_type() != protozero::pbf_wire_type::length_delimited) return nullptr;
   const auto rule = std::find_if(kRules.begin(), kRules.end(),
                                  [&](const Rule& one) { return one.kind == kind && one.field == message.tag(); });
@@ -132,8 +125,8 @@ class Rewriter {
  public:
   explicit Rewriter(const Renaming& renaming) : renaming_(renaming) {}
 
-  Result<Pieces> run(Encoded bytes, Kind kind) {
-    in_function_ = kind == Kind::kFunction;
+  Result<Pieces> run(Encoded bytes, Part kind) {
+    in_function_ = kind == Part::kFunction;
     try {
       return rewrite({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kind, 0);
     } catch (const protozero::exception& error) {
@@ -142,10 +135,11 @@ class Rewriter {
   }
 
  private:
-  Result<Pieces> rewrite(protozero::data_view bytes, Kind kind, int depth) {
-    if (depth > kDeepest) return data_loss(fmt::format("more than {} messages inside each other", kDeepest));
+  Result<Pieces> rewrite(protozero::data_view bytes, Part kind, int depth) {
+    if (depth > kDeepestMessage)
+      return data_loss(fmt::format("more than {} messages inside each other", kDeepestMessage));
     NodeHead head;
-    if (kind == Kind::kNode) head = read_head(protozero::pbf_reader(bytes));
+    if (kind == Part::kNode) head = read_head(protozero::pbf_reader(bytes));
     PieceBuilder result;
     protozero::pbf_reader message(bytes);
     for (const char* begin = bytes.data(); message.next(); begin = message.data().data()) {
@@ -161,7 +155,7 @@ class Rewriter {
         result.add_field(rule->field, renamed(rule->action, {name.data(), name.size()}, head));
       }
     }
-    if (kind == Kind::kNode && !head.named && !in_function_) {
+    if (kind == Part::kNode && !head.named && !in_function_) {
       result.add_field(number(NodeField::kName), fmt::format("{}{}({})", renaming_.prefix, head.op_type, head.output));
     }
     return std::move(result).take();
@@ -194,26 +188,26 @@ std::string Renaming::value(std::string_view name) const {
   return found == values.end() ? prefix + std::string(name) : found->second;
 }
 
-Result<Pieces> rename_node(Encoded node, const Renaming& renaming) { return Rewriter(renaming).run(node, Kind::kNode); }
+Result<Pieces> rename_node(Encoded node, const Renaming& renaming) { return Rewriter(renaming).run(node, Part::kNode); }
 
 Result<Pieces> rename_initializer(Encoded tensor, const Renaming& renaming) {
-  return Rewriter(renaming).run(tensor, Kind::kTensor);
+  return Rewriter(renaming).run(tensor, Part::kTensor);
 }
 
 Result<Pieces> rename_sparse_initializer(Encoded tensor, const Renaming& renaming) {
-  return Rewriter(renaming).run(tensor, Kind::kSparseTensor);
+  return Rewriter(renaming).run(tensor, Part::kSparseTensor);
 }
 
 Result<Pieces> rename_value_info(Encoded info, const Renaming& renaming) {
-  return Rewriter(renaming).run(info, Kind::kValueInfo);
+  return Rewriter(renaming).run(info, Part::kValueInfo);
 }
 
 Result<Pieces> rename_annotation(Encoded annotation, const Renaming& renaming) {
-  return Rewriter(renaming).run(annotation, Kind::kAnnotation);
+  return Rewriter(renaming).run(annotation, Part::kAnnotation);
 }
 
 Result<Pieces> rename_function(Encoded function, const Renaming& renaming) {
-  return Rewriter(renaming).run(function, Kind::kFunction);
+  return Rewriter(renaming).run(function, Part::kFunction);
 }
 
 }  // namespace leapp::onnx

@@ -15,7 +15,7 @@
 namespace leapp::runtime {
 namespace {
 
-bool fits(const onnx::ValueInfoView& info, const bundle::Port& port) {
+bool shape_fits(const onnx::ValueInfoView& info, const bundle::Port& port) {
   if (!info.dims) return true;
   return std::equal(info.dims->begin(), info.dims->end(), port.shape.begin(), port.shape.end(),
                     [](std::int64_t model, std::int64_t ours) { return model < 0 || model == ours; });
@@ -26,7 +26,7 @@ Status check(const std::vector<bundle::Port>& ports, const std::vector<onnx::Val
   for (const onnx::ValueInfoView& info : infos) named.emplace(info.name, &info);
   for (const bundle::Port& port : ports) {
     const auto info = named.find(port.name);
-    if (info == named.end() || fits(*info->second, port)) continue;
+    if (info == named.end() || shape_fits(*info->second, port)) continue;
     return invalid_argument(fmt::format("{} {}: the bundle says {}, the model declares {}", what, quote(port.name),
                                         type_text(port.dtype, port.shape), shape_text(*info->second->dims)));
   }

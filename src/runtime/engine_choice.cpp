@@ -16,7 +16,7 @@
 namespace leapp::runtime {
 namespace {
 
-constexpr const char* kVariable = "LEAPP_ENGINE";
+constexpr const char* kEngineVariable = "LEAPP_ENGINE";
 
 /// Larger models are not taken apart to see whether they would be faster: that takes as much memory again.
 constexpr std::uintmax_t kLargestLookedAt = std::uintmax_t{256} << 20U;
@@ -130,12 +130,13 @@ class ChoosingEngine final : public engine::Engine {
 
 Result<engine::Prefer> preferred_engine(const engine::Options& options) {
   if (options.prefer != engine::Prefer::kAuto) return options.prefer;
-  const char* named = std::getenv(kVariable);
+  const char* named = std::getenv(kEngineVariable);
   const std::string_view name = named == nullptr ? "" : named;
   if (name.empty() || name == "auto") return engine::Prefer::kAuto;
   if (name == "native") return engine::Prefer::kNative;
   if (name == "onnxruntime") return engine::Prefer::kOnnxRuntime;
-  return invalid_argument(fmt::format("{}: expected auto, native or onnxruntime, found {}", kVariable, quote(name)));
+  return invalid_argument(
+      fmt::format("{}: expected auto, native or onnxruntime, found {}", kEngineVariable, quote(name)));
 }
 
 Result<EngineChoice> choose_engine(const engine::ModelSource& source, const engine::Options& options) {

@@ -18,7 +18,7 @@ namespace leapp::runtime {
 namespace {
 
 constexpr const char* kTorchEngine = "libleapp_engine_torch.so";
-constexpr const char* kVariable = "LEAPP_ENGINE_TORCH";
+constexpr const char* kTorchVariable = "LEAPP_ENGINE_TORCH";
 
 std::string beside_this_library() {
   Dl_info info{};
@@ -28,7 +28,7 @@ std::string beside_this_library() {
 
 std::vector<std::string> places(const engine::Options& options) {
   if (!options.torch_engine_library.empty()) return {options.torch_engine_library};
-  if (const char* named = std::getenv(kVariable); named != nullptr && *named != '\0') return {named};
+  if (const char* named = std::getenv(kTorchVariable); named != nullptr && *named != '\0') return {named};
   return {beside_this_library(), kTorchEngine};
 }
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<engine::Engine>> open_torch(const engine::Options& option
       fmt::format("'jit' models need torch and LEAPP's engine for it, {}, which was not found: put it beside LEAPP's "
                   "runtime library, name it in {} or in the option torch_engine_library, or export the nodes with "
                   "'onnx'. Tried:{}",
-                  kTorchEngine, kVariable, tried));
+                  kTorchEngine, kTorchVariable, tried));
 }
 
 }  // namespace

@@ -99,14 +99,14 @@ void make_replaced(TestBundle& bundle) {
   bundle.spec.pipeline.inputs.push_back({"second", {"x"}});
 }
 
-struct Case {
+struct FuseCase {
   const char* name;
   void (*make)(TestBundle&);
 };
 
-void PrintTo(const Case& one, std::ostream* stream) { *stream << one.name; }
+void PrintTo(const FuseCase& one, std::ostream* stream) { *stream << one.name; }
 
-constexpr Case kCases[] = {
+constexpr FuseCase kCases[] = {
     {"recurrent", TestBundle::make_recurrent},
     {"control", make_control},
     {"many_readers", make_many_readers},
@@ -163,7 +163,7 @@ void expect_same_run(Pipeline& one, Pipeline& other, float largest) {
   }
 }
 
-class Fuse : public ::testing::TestWithParam<Case> {
+class Fuse : public ::testing::TestWithParam<FuseCase> {
  protected:
   void SetUp() override {
     if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";

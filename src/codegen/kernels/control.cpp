@@ -42,10 +42,10 @@ void emit_loop(Emitter& e, const native::Call& call) {
   e.line("}");
 }
 
-constexpr std::array kKernels = {KernelEntry{"if", emit_branch}, KernelEntry{"loop", emit_loop}};
+constexpr std::array kControlKernels = {KernelEntry{"if", emit_branch}, KernelEntry{"loop", emit_loop}};
 
 }  // namespace
 
-Family control_family() { return {kKernels, {}}; }
+Family control_family() { return {kControlKernels, {}}; }
 
 }  // namespace leapp::codegen

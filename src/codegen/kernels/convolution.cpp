@@ -15,7 +15,7 @@ using native::kernels::ConvolutionTransposed;
 using native::kernels::Pooling;
 using native::kernels::Window;
 
-constexpr std::array kSnippets = {
+constexpr std::array kConvolutionSnippets = {
     Snippet{"Window", "",
             R"(// How a window moves along rows and columns of planes; layers with one axis have planes of one row.
 struct Window {
@@ -209,7 +209,7 @@ void emit_pooling(Emitter& e, const native::Call& call) {
   e.call(args.average ? "average_pool" : "max_pool", list);
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kConvolutionKernels = {
     KernelEntry{"convolution", emit_convolution},
     KernelEntry{"convolution transposed", emit_transposed},
     KernelEntry{"pooling", emit_pooling},
@@ -217,6 +217,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family convolution_family() { return {kKernels, kSnippets}; }
+Family convolution_family() { return {kConvolutionKernels, kConvolutionSnippets}; }
 
 }  // namespace leapp::codegen

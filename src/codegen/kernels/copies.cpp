@@ -22,7 +22,7 @@ using native::Fill;
 using native::StridedCopy;
 using native::TriluArgs;
 
-constexpr std::array kSnippets = {
+constexpr std::array kCopySnippets = {
     Snippet{"copy", "", R"(template <typename T>
 inline void copy(const T* from, T* to, int32_t count) {
   for (int32_t i = 0; i < count; ++i) to[i] = from[i];
@@ -100,7 +100,7 @@ void emit_triangle(Emitter& e, const native::Call& call) {
                       e.number(args.rows), e.number(args.columns), e.number(k), args.upper ? "true" : "false"});
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kCopyKernels = {
     KernelEntry{"copy", emit_strided},
     KernelEntry{"copy dense", emit_dense},
     KernelEntry{"fill", emit_fill},
@@ -109,6 +109,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family copy_family() { return {kKernels, kSnippets}; }
+Family copy_family() { return {kCopyKernels, kCopySnippets}; }
 
 }  // namespace leapp::codegen

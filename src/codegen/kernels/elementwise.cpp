@@ -125,10 +125,10 @@ class Chain {
 
 void emit_elementwise(Emitter& e, const native::Call& call) { Chain(e, call).emit(); }
 
-constexpr std::array kKernels = {KernelEntry{"elementwise", emit_elementwise}};
+constexpr std::array kElementwiseKernels = {KernelEntry{"elementwise", emit_elementwise}};
 
 }  // namespace
 
-Family elementwise_family() { return {kKernels, {}}; }
+Family elementwise_family() { return {kElementwiseKernels, {}}; }
 
 }  // namespace leapp::codegen

@@ -35,7 +35,7 @@ using native::kernels::Unary;
   }
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
-constexpr std::array kSnippets = {
+constexpr std::array kFunctionSnippets = {
     LEAPP_MATH_1(fabs),
     LEAPP_MATH_1(exp),
     LEAPP_MATH_1(expm1),
@@ -222,7 +222,7 @@ std::string parameter(float number, DType dtype) {
 
 }  // namespace
 
-Family function_family() { return {{}, kSnippets}; }
+Family function_family() { return {{}, kFunctionSnippets}; }
 
 std::string function_text(Emitter& e, const Activation& function, const std::string& x, DType dtype) {
   const auto truth = [&](const std::string& condition) { return fmt::format("{} ? 1.0F : 0.0F", condition); };

@@ -27,7 +27,7 @@ using native::ScatterReduction;
 
 static_assert(offsetof(native::Indices, data) == 0, "the operand of indices is found by the member that holds them");
 
-constexpr std::array kSnippets = {
+constexpr std::array kGatherSnippets = {
     Snippet{"place_of", "",
             R"(// An index, negative ones from the back, as a place below `extent`; -1 when it is out of range.
 template <typename Index>
@@ -260,7 +260,7 @@ void emit_scatter_elements(Emitter& e, const native::Call& call) {
        statement});
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kGatherKernels = {
     KernelEntry{"gather", emit_gather, true},
     KernelEntry{"gather nd", emit_gather_nd, true},
     KernelEntry{"gather elements", emit_gather_elements, true},
@@ -271,6 +271,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family gather_family() { return {kKernels, kSnippets}; }
+Family gather_family() { return {kGatherKernels, kGatherSnippets}; }
 
 }  // namespace leapp::codegen

@@ -12,7 +12,7 @@ namespace {
 using native::kernels::MatMul;
 using native::kernels::MatMulPacked;
 
-constexpr std::array kSnippets = {
+constexpr std::array kMatrixSnippets = {
     Snippet{"dot", "widened", R"(// The sum of x[i] * w[i].
 template <typename Weight>
 inline float dot(const float* x, const Weight* w, int32_t count) {
@@ -118,7 +118,7 @@ void emit_scalar_matmul(Emitter& e, const native::Call& call) {
                e.number(args.n), e.number(args.a_batch_stride), e.number(args.b_batch_stride)});
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kMatrixKernels = {
     KernelEntry{"matmul packed", emit_packed},
     KernelEntry{"matmul", emit_matmul},
     KernelEntry{"scalar matmul", emit_scalar_matmul},
@@ -126,6 +126,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family matrix_family() { return {kKernels, kSnippets}; }
+Family matrix_family() { return {kMatrixKernels, kMatrixSnippets}; }
 
 }  // namespace leapp::codegen

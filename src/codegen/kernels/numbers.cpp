@@ -13,7 +13,7 @@
 namespace leapp::codegen {
 namespace {
 
-constexpr std::array kSnippets = {
+constexpr std::array kNumbersSnippets = {
     Snippet{"identity", "", R"(inline float identity(float x) { return x; }
 )"},
     // The types themselves are in the header: ports may be of them.
@@ -103,8 +103,6 @@ inline uint64_t truncated_to_uint64(From x) {
 )"},
 };
 
-bool is_floating(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
-
 /// An expression for `x`, of type `from`, as `to`.
 std::string converted(Emitter& e, std::string x, DType from, DType to) {
   if (from == DType::kFloat16 || from == DType::kBFloat16) {
@@ -139,10 +137,10 @@ void emit_cast(Emitter& e, const native::Call& call) {
                      converted(e, e.pointer(x) + "[i]", e.dtype(x), e.dtype(y))));
 }
 
-constexpr std::array kKernels = {KernelEntry{"cast", emit_cast}};
+constexpr std::array kNumbersKernels = {KernelEntry{"cast", emit_cast}};
 
 }  // namespace
 
-Family numbers_family() { return {kKernels, kSnippets}; }
+Family numbers_family() { return {kNumbersKernels, kNumbersSnippets}; }
 
 }  // namespace leapp::codegen

@@ -14,7 +14,7 @@ namespace {
 using native::Along;
 using native::Determinant;
 
-constexpr std::array kSnippets = {
+constexpr std::array kOrderingSnippets = {
     Snippet{"arg_best", "", R"(// Where the largest or smallest is; of equal ones the first, or the last if `last`.
 template <typename T>
 inline void arg_best(const T* x, int64_t* y, int32_t outer, int32_t extent, int32_t inner, bool largest, bool last) {
@@ -140,7 +140,7 @@ void emit_determinant(Emitter& e, const native::Call& call) {
                          e.pointer(call, &Determinant::scratch), e.number(args.batch), e.number(args.n)});
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kOrderingKernels = {
     KernelEntry{"arg best", emit_arg_best},
     KernelEntry{"top k", emit_top_k},
     KernelEntry{"cumulative sum", emit_cumulative_sum},
@@ -149,6 +149,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family ordering_family() { return {kKernels, kSnippets}; }
+Family ordering_family() { return {kOrderingKernels, kOrderingSnippets}; }
 
 }  // namespace leapp::codegen

@@ -11,7 +11,7 @@ namespace {
 
 using native::kernels::RecurrentCell;
 
-constexpr std::array kSnippets = {
+constexpr std::array kRecurrentSnippets = {
     Snippet{"gate", "dot", R"(// What input, recurrent weights and bias make of one gate of one unit. bias may be null.
 template <typename Weight>
 inline float gate(const float* from_input, const Weight* r, const float* bias, const float* h, int32_t unit,
@@ -127,7 +127,7 @@ void emit_rnn(Emitter& e, const native::Call& call) {
                       e.number(args.batch), e.number(args.hidden), e.lambda(args.activation)});
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kRecurrentKernels = {
     KernelEntry{"gru cell", emit_gru},
     KernelEntry{"lstm cell", emit_lstm},
     KernelEntry{"rnn cell", emit_rnn},
@@ -135,6 +135,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family recurrent_family() { return {kKernels, kSnippets}; }
+Family recurrent_family() { return {kRecurrentKernels, kRecurrentSnippets}; }
 
 }  // namespace leapp::codegen

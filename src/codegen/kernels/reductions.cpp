@@ -15,7 +15,7 @@ namespace {
 using native::kernels::Reduce;
 using native::kernels::Reduction;
 
-constexpr std::array kSnippets = {
+constexpr std::array kReductionSnippets = {
     Snippet{"reduce", "", R"(// y[o][i] = finish(join over r of x[o][r][i], beginning with `neutral`).
 template <typename Sum, typename T, typename Join, typename Finish>
 inline void reduce(const T* x, T* y, int32_t outer, int32_t reduced, int32_t inner, Sum neutral, Join join,
@@ -56,8 +56,6 @@ struct Parts {
   std::string join;     ///< of `a`, so far, and `b`, the next
   std::string finish;   ///< of `a`
 };
-
-bool is_floating(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
 
 std::string lowest(DType dtype, bool maximum) {
   if (is_floating(dtype)) return maximum ? "-INFINITY" : "INFINITY";
@@ -135,10 +133,11 @@ void emit_reduce(Emitter& e, const native::Call& call) {
   e.call("reduce", list);
 }
 
-constexpr std::array kKernels = {KernelEntry{"reduce", emit_reduce}, KernelEntry{"scalar reduce", emit_reduce}};
+constexpr std::array kReductionKernels = {KernelEntry{"reduce", emit_reduce},
+                                          KernelEntry{"scalar reduce", emit_reduce}};
 
 }  // namespace
 
-Family reduction_family() { return {kKernels, kSnippets}; }
+Family reduction_family() { return {kReductionKernels, kReductionSnippets}; }
 
 }  // namespace leapp::codegen

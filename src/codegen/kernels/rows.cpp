@@ -13,7 +13,7 @@ using native::LocalResponse;
 using native::kernels::Normalise;
 using native::kernels::Softmax;
 
-constexpr std::array kSnippets = {
+constexpr std::array kRowSnippets = {
     Snippet{"softmax", "exp_of", R"(// y may be x.
 template <typename T>
 inline void softmax(const T* x, T* y, int32_t rows, int32_t columns) {
@@ -130,7 +130,7 @@ void emit_local_response(Emitter& e, const native::Call& call) {
                             literal(args.alpha), literal(args.beta), literal(args.bias)});
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kRowKernels = {
     KernelEntry{"softmax", emit_softmax},
     KernelEntry{"scalar softmax", emit_softmax},
     KernelEntry{"normalise", emit_normalise},
@@ -139,6 +139,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family row_family() { return {kKernels, kSnippets}; }
+Family row_family() { return {kRowKernels, kRowSnippets}; }
 
 }  // namespace leapp::codegen

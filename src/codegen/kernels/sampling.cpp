@@ -13,7 +13,7 @@ namespace {
 using native::GridArgs;
 using native::Taps;
 
-constexpr std::array kSnippets = {
+constexpr std::array kSamplingSnippets = {
     Snippet{"interpolate", "", R"(// y[o][j][i] = sum over t of weights[j][t] * x[o][places[j][t]][i]
 inline void interpolate(const float* x, const int64_t* places, const float* weights, float* y, int32_t outer, int32_t in,
                         int32_t out, int32_t inner, int32_t taps) {
@@ -151,13 +151,13 @@ void emit_grid_sample(Emitter& e, const native::Call& call) {
 static_assert(static_cast<int>(native::Beyond::kZeros) == 0 && static_cast<int>(native::Beyond::kBorder) == 1 &&
               static_cast<int>(native::Beyond::kReflection) == 2);
 
-constexpr std::array kKernels = {
+constexpr std::array kSamplingKernels = {
     KernelEntry{"interpolate", emit_interpolate},
     KernelEntry{"grid sample", emit_grid_sample},
 };
 
 }  // namespace
 
-Family sampling_family() { return {kKernels, kSnippets}; }
+Family sampling_family() { return {kSamplingKernels, kSamplingSnippets}; }
 
 }  // namespace leapp::codegen

@@ -21,7 +21,7 @@ using native::Walk;
 using native::kernels::Binary;
 using native::kernels::Unary;
 
-constexpr std::array kSnippets = {
+constexpr std::array kScalarSnippets = {
     Snippet{"Wrapping", "",
             R"(// The unsigned type that integers of a type are calculated in, and whether they have a sign.
 template <typename T>
@@ -278,7 +278,7 @@ void emit_where(Emitter& e, const native::Call& call) {
   });
 }
 
-constexpr std::array kKernels = {
+constexpr std::array kScalarKernels = {
     KernelEntry{"scalar unary", emit_unary},
     KernelEntry{"scalar binary", emit_binary, true},
     KernelEntry{"scalar bits", emit_bits},
@@ -287,6 +287,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-Family scalar_family() { return {kKernels, kSnippets}; }
+Family scalar_family() { return {kScalarKernels, kScalarSnippets}; }
 
 }  // namespace leapp::codegen

@@ -11,8 +11,6 @@
 namespace leapp::native {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
-
 /// From when to when memory is used, in calls; inner blocks are counted where they stand.
 struct Life {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();

@@ -11,6 +11,8 @@ namespace leapp::native {
 
 /// More memory than this is not meant seriously: as for a pipeline's buffers.
 inline constexpr std::size_t kLargestMemory = std::size_t{1} << 34U;
+/// As vectors want it.
+inline constexpr std::size_t kAlignment = 64;
 
 /// Gives every value that a call uses its place. Values whose lives do not overlap share memory; a result takes the
 /// memory of an operand where its kernel allows that. An error when more than kLargestMemory would be needed.

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <new>
 
+#include "engine/native/memory.h"
+
 namespace leapp::native {
-namespace {
-
-constexpr std::size_t kAlignment = 64;
-
-}  // namespace
 
 std::byte* Addresses::operator()(const Place& place) const {
   switch (place.space) {

@@ -10,7 +10,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-Value* tensor(const Node& node, std::string_view name) {
+Value* tensor_of(const Node& node, std::string_view name) {
   const Attribute* attribute = node.find(name);
   const auto* value = attribute != nullptr ? std::get_if<Value*>(attribute) : nullptr;
   return value != nullptr ? *value : nullptr;
@@ -49,7 +49,7 @@ bool is_identity(const Dims& order) {
 // What the node's result is already, or nullptr.
 Value* same_value(const Node& node) {
   const std::string& op = node.op();
-  Value* self = tensor(node, "self");
+  Value* self = tensor_of(node, "self");
   if (self == nullptr || node.results().size() != 1) return nullptr;
   const TensorType& type = node.result()->type();
   if (op == "aten::reshape" || op == "aten::expand" || op == "aten::slice")
@@ -59,14 +59,14 @@ Value* same_value(const Node& node) {
     return order && is_identity(*order) && self->type() == type ? self : nullptr;
   }
   if (op == "aten::slice_scatter") {
-    Value* source = tensor(node, "src");
+    Value* source = tensor_of(node, "src");
     return source != nullptr && source->type() == type && self->type() == type ? source : nullptr;
   }
   return nullptr;
 }
 
 void retarget(Graph& graph, Node* node, Node* inner) {
-  Value* self = tensor(*inner, "self");
+  Value* self = tensor_of(*inner, "self");
   graph.set_argument(node, index_of(*node, "self"), self);
   if (inner->result()->unused()) graph.erase(inner);
 }
@@ -74,9 +74,9 @@ void retarget(Graph& graph, Node* node, Node* inner) {
 // Reads through a view of the same kind below.
 bool join_with_inner(Graph& graph, Node* node) {
   if (node->op() != "aten::reshape" && node->op() != "aten::permute") return false;
-  const Value* self = tensor(*node, "self");
+  const Value* self = tensor_of(*node, "self");
   Node* inner = self != nullptr ? self->producer() : nullptr;
-  if (inner == nullptr || inner->op() != node->op() || tensor(*inner, "self") == nullptr) return false;
+  if (inner == nullptr || inner->op() != node->op() || tensor_of(*inner, "self") == nullptr) return false;
   if (node->op() == "aten::permute") {
     auto outer_order = permutation(*node);
     const auto inner_order = permutation(*inner);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -63,6 +64,10 @@ leapp_status guarded(Call f) noexcept {
   } catch (...) {
     return keep(LEAPP_INTERNAL, "an exception that is not of C++'s library");
   }
+}
+
+inline runtime::Time time_of(std::int64_t nanoseconds) noexcept {
+  return runtime::Time(std::chrono::nanoseconds(nanoseconds));
 }
 
 inline Status null(const char* what) {

@@ -26,10 +26,6 @@ Result<runtime::RecorderOptions> recorder_options(const leapp_recorder_options* 
   return options;
 }
 
-runtime::Time time_of(std::int64_t nanoseconds) noexcept {
-  return runtime::Time(std::chrono::nanoseconds(nanoseconds));
-}
-
 }  // namespace
 }  // namespace leapp::c
 

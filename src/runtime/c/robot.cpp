@@ -72,10 +72,6 @@ std::int64_t nanoseconds_of(runtime::Time time) noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-runtime::Time time_of(std::int64_t nanoseconds) noexcept {
-  return runtime::Time(std::chrono::nanoseconds(nanoseconds));
-}
-
 leapp_durations durations_of(const runtime::DurationSummary& from) noexcept {
   return {from.count, from.mean, from.p50, from.p99, from.p999, from.max};
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "emit/onnx/op_table.h"
@@ -12,13 +11,8 @@
 namespace leapp::onnx_ops {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
-
-Tensor input(OpBuilder& b) { return b.operand("self", b.result().dtype); }
-
-void unary(OpBuilder& b) { b.bind(b.unary(b.onnx_op(), input(b))); }
 
 void relu(OpBuilder& b) {
   const Tensor x = input(b);
@@ -209,7 +203,7 @@ void softmax_backward(OpBuilder& b) {
   b.bind(b.cast(b.binary("Sub", product, b.binary("Mul", output, total)), b.result().dtype));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kActivationOps = {
     OpEntry{"aten::_log_softmax", softmax, "LogSoftmax"},
     OpEntry{"aten::_safe_softmax", safe_softmax},
     OpEntry{"aten::_softmax", softmax, "Softmax"},
@@ -245,6 +239,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries activation_ops() { return kOps; }
+OpEntries activation_ops() { return kActivationOps; }
 
 }  // namespace leapp::onnx_ops

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "emit/onnx/op_table.h"
@@ -15,8 +14,6 @@
 
 namespace leapp::onnx_ops {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Tensor self(OpBuilder& b) { return b.operand("self", b.result().dtype); }
 Tensor other(OpBuilder& b) { return b.operand("other", b.result().dtype); }
@@ -206,7 +203,7 @@ void multiply_by_power_of_two(OpBuilder& b) {
   b.bind(left ? b.binary("Mul", self(b), factor) : floor_quotient(b, self(b), factor));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kArithmeticOps = {
     OpEntry{"aten::add.Scalar", add_or_subtract, "Add"},
     OpEntry{"aten::add.Tensor", add_or_subtract, "Add"},
     OpEntry{"aten::addcdiv", add_combined, "Div"},
@@ -330,6 +327,6 @@ Tensor length_of(OpBuilder& b, const Tensor& first, const Tensor& second) {
   return b.where(infinite, b.constant(kInf, x.dtype), finite);
 }
 
-OpEntries arithmetic_ops() { return kOps; }
+OpEntries arithmetic_ops() { return kArithmeticOps; }
 
 }  // namespace leapp::onnx_ops

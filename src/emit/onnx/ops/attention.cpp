@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <optional>
 
@@ -14,8 +13,6 @@
 
 namespace leapp::onnx_ops {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Attention {
   Tensor query;  // [..., L, E]
@@ -277,7 +274,7 @@ void encoder_layer(OpBuilder& b) {
   b.bind(b.cast(x, b.result().dtype));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kAttentionOps = {
     OpEntry{"aten::_native_multi_head_attention", native_multi_head},
     OpEntry{"aten::_scaled_dot_product_attention_math", sdpa_math},
     OpEntry{"aten::_scaled_dot_product_flash_attention_for_cpu", sdpa_flash},
@@ -287,6 +284,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries attention_ops() { return kOps; }
+OpEntries attention_ops() { return kAttentionOps; }
 
 }  // namespace leapp::onnx_ops

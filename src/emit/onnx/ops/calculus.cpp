@@ -102,7 +102,7 @@ void gradient(OpBuilder& b) {
   }
 }
 
-constexpr std::array kOps = {
+constexpr std::array kCalculusOps = {
     OpEntry{"aten::cumulative_trapezoid.dx", cumulative_trapezoid},
     OpEntry{"aten::cumulative_trapezoid.x", cumulative_trapezoid},
     OpEntry{"aten::diff", diff},
@@ -119,6 +119,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries calculus_ops() { return kOps; }
+OpEntries calculus_ops() { return kCalculusOps; }
 
 }  // namespace leapp::onnx_ops

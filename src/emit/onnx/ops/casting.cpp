@@ -12,7 +12,7 @@ void convert(OpBuilder& b) { b.bind(b.cast(b.tensor("self"), b.result().dtype));
 
 void same(OpBuilder& b) { b.bind(b.tensor("self")); }
 
-constexpr std::array kOps = {
+constexpr std::array kCastingOps = {
     OpEntry{"aten::_cast_Byte", convert},
     OpEntry{"aten::_cast_Char", convert},
     OpEntry{"aten::_cast_Double", convert},
@@ -45,6 +45,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries casting_ops() { return kOps; }
+OpEntries casting_ops() { return kCastingOps; }
 
 }  // namespace leapp::onnx_ops

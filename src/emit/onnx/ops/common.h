@@ -4,9 +4,34 @@
 // Small expressions that several families share.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
 #include "emit/onnx/builder.h"
 
 namespace leapp::onnx_ops {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// For sizes and positions, which are signed here and unsigned in std::vector.
+inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+inline std::int64_t at(const Ints& list, std::int64_t index) { return list[at(index)]; }
+
+/// A tensor or a number among the arguments, in the result's dtype; `input` is "self".
+inline Tensor argument(OpBuilder& b, std::string_view name) { return b.operand(name, b.result().dtype); }
+inline Tensor input(OpBuilder& b) { return argument(b, "self"); }
+/// torch's `keepdim`, of operators that may lack it.
+inline bool keepdim(OpBuilder& b) { return b.has("keepdim") && b.flag("keepdim"); }
+/// Whether anything reads the result `index`.
+inline bool is_used(OpBuilder& b, std::size_t index) {
+  return b.result_count() > index && !b.node().result(index)->unused();
+}
+
+/// The table's ONNX operator of `input`.
+inline void unary(OpBuilder& b) { b.bind(b.unary(b.onnx_op(), input(b))); }
 
 /// `x op number`, the number in x's dtype.
 Tensor with_number(OpBuilder& b, const std::string& op, const Tensor& x, double number);

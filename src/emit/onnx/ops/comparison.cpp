@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
 
 namespace leapp::onnx_ops {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Pair {
   Tensor x;
@@ -100,7 +97,7 @@ void masked_fill(OpBuilder& b) {
   b.bind(b.where(b.operand("mask", DType::kBool), b.operand("value", dtype), b.operand("self", dtype)));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kComparisonOps = {
     OpEntry{"aten::eq.Scalar", equal},
     OpEntry{"aten::eq.Tensor", equal},
     OpEntry{"aten::ge.Scalar", order, "GreaterOrEqual"},
@@ -145,6 +142,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries comparison_ops() { return kOps; }
+OpEntries comparison_ops() { return kComparisonOps; }
 
 }  // namespace leapp::onnx_ops

@@ -105,7 +105,7 @@ constexpr auto kPartByPart = std::to_array<std::string_view>({
 static_assert(std::is_sorted(kPartByPart.begin(), kPartByPart.end()));
 
 /// Parts in the result's dtype.
-ComplexTensor argument(OpBuilder& b, std::string_view name) { return b.complex(name, b.result().dtype); }
+ComplexTensor complex_argument(OpBuilder& b, std::string_view name) { return b.complex(name, b.result().dtype); }
 
 /// Both parts as wide as the result.
 void bind_expanded(OpBuilder& b, const ComplexTensor& value) {
@@ -146,7 +146,7 @@ void length(OpBuilder& b) {
   b.bind(length_of(b, x.real, x.imaginary));
 }
 
-void angle(OpBuilder& b) {
+void complex_angle(OpBuilder& b) {
   const ComplexTensor x = b.complex("self");
   b.bind(angle_of(b, x.imaginary, x.real));
 }
@@ -160,24 +160,24 @@ void adjoint(OpBuilder& b) {
 }
 
 /// Real to complex, to another precision, or to real, where torch drops the imaginary part.
-void convert(OpBuilder& b) {
-  const ComplexTensor x = argument(b, "self");
+void complex_convert(OpBuilder& b) {
+  const ComplexTensor x = complex_argument(b, "self");
   if (!is_complex(b.node().result(0)->dtype())) return b.bind(x.real);
   b.bind(0, x);
 }
 
-void add_or_subtract(OpBuilder& b) {
-  const ComplexTensor x = argument(b, "self");
-  ComplexTensor y = argument(b, "other");
-  if (b.has("alpha")) y = product_of(b, y, argument(b, "alpha"));
+void complex_add_or_subtract(OpBuilder& b) {
+  const ComplexTensor x = complex_argument(b, "self");
+  ComplexTensor y = complex_argument(b, "other");
+  if (b.has("alpha")) y = product_of(b, y, complex_argument(b, "alpha"));
   bind_expanded(b, {b.binary(b.onnx_op(), x.real, y.real), b.binary(b.onnx_op(), x.imaginary, y.imaginary)});
 }
 
 /// A real factor scales both parts, even where the other is infinite.
 void multiply(OpBuilder& b) {
   const bool both = b.is_complex_argument("self") && b.is_complex_argument("other");
-  const ComplexTensor x = argument(b, "self");
-  const ComplexTensor y = argument(b, "other");
+  const ComplexTensor x = complex_argument(b, "self");
+  const ComplexTensor y = complex_argument(b, "other");
   if (both) return bind_expanded(b, product_of(b, x, y));
   const bool left = b.is_complex_argument("self");
   const ComplexTensor& z = left ? x : y;
@@ -187,8 +187,8 @@ void multiply(OpBuilder& b) {
 
 void divide(OpBuilder& b) {
   if (b.has("rounding_mode")) return b.refuse("complex numbers are not rounded");
-  const ComplexTensor x = argument(b, "self");
-  const ComplexTensor y = argument(b, "other");
+  const ComplexTensor x = complex_argument(b, "self");
+  const ComplexTensor y = complex_argument(b, "other");
   if (!b.is_complex_argument("other")) {
     return bind_expanded(b, {b.binary("Div", x.real, y.real), b.binary("Div", x.imaginary, y.real)});
   }
@@ -197,12 +197,12 @@ void divide(OpBuilder& b) {
   bind_expanded(b, {b.binary("Div", above.real, below), b.binary("Div", above.imaginary, below)});
 }
 
-void square(OpBuilder& b) {
+void complex_square(OpBuilder& b) {
   const ComplexTensor x = b.complex("self");
   b.bind(0, product_of(b, x, x));
 }
 
-void exponential(OpBuilder& b) {
+void complex_exponential(OpBuilder& b) {
   const ComplexTensor x = b.complex("self");
   const Tensor size = b.unary("Exp", x.real);
   b.bind(0, ComplexTensor{b.binary("Mul", size, b.unary("Cos", x.imaginary)),
@@ -210,25 +210,25 @@ void exponential(OpBuilder& b) {
 }
 
 void matrix_product(OpBuilder& b) {
-  const ComplexTensor x = argument(b, "self");
-  const ComplexTensor y = argument(b, b.has("mat2") ? "mat2" : b.has("vec") ? "vec" : "other");
+  const ComplexTensor x = complex_argument(b, "self");
+  const ComplexTensor y = complex_argument(b, b.has("mat2") ? "mat2" : b.has("vec") ? "vec" : "other");
   b.bind(0, ComplexTensor{b.binary("Sub", b.matmul(x.real, y.real), b.matmul(x.imaginary, y.imaginary)),
                           b.binary("Add", b.matmul(x.real, y.imaginary), b.matmul(x.imaginary, y.real))});
 }
 
-constexpr std::array kOps = {
+constexpr std::array kComplexOps = {
     OpEntry{"aten::_conj", conjugate},
-    OpEntry{"aten::_to_copy", convert},
+    OpEntry{"aten::_to_copy", complex_convert},
     OpEntry{"aten::abs", length},
-    OpEntry{"aten::add.Tensor", add_or_subtract, "Add"},
+    OpEntry{"aten::add.Tensor", complex_add_or_subtract, "Add"},
     OpEntry{"aten::adjoint", adjoint},
-    OpEntry{"aten::angle", angle},
+    OpEntry{"aten::angle", complex_angle},
     OpEntry{"aten::bmm", matrix_product},
     OpEntry{"aten::complex", from_parts},
     OpEntry{"aten::conj", conjugate},
     OpEntry{"aten::conj_physical", conjugate},
     OpEntry{"aten::div.Tensor", divide},
-    OpEntry{"aten::exp", exponential},
+    OpEntry{"aten::exp", complex_exponential},
     OpEntry{"aten::imag", imaginary},
     OpEntry{"aten::mH", adjoint},
     OpEntry{"aten::matmul", matrix_product},
@@ -237,12 +237,12 @@ constexpr std::array kOps = {
     OpEntry{"aten::mv", matrix_product},
     OpEntry{"aten::polar", polar},
     OpEntry{"aten::real", real},
-    OpEntry{"aten::square", square},
-    OpEntry{"aten::sub.Tensor", add_or_subtract, "Sub"},
-    OpEntry{"aten::to.dtype", convert},
-    OpEntry{"aten::to.dtype_layout", convert},
-    OpEntry{"aten::to.other", convert},
-    OpEntry{"aten::type_as", convert},
+    OpEntry{"aten::square", complex_square},
+    OpEntry{"aten::sub.Tensor", complex_add_or_subtract, "Sub"},
+    OpEntry{"aten::to.dtype", complex_convert},
+    OpEntry{"aten::to.dtype_layout", complex_convert},
+    OpEntry{"aten::to.other", complex_convert},
+    OpEntry{"aten::type_as", complex_convert},
     OpEntry{"aten::view_as_complex", view_as_complex},
     OpEntry{"aten::view_as_real", view_as_real},
 };
@@ -251,6 +251,6 @@ constexpr std::array kOps = {
 
 bool is_part_by_part(std::string_view name) { return std::binary_search(kPartByPart.begin(), kPartByPart.end(), name); }
 
-OpEntries complex_ops() { return kOps; }
+OpEntries complex_ops() { return kComplexOps; }
 
 }  // namespace leapp::onnx_ops

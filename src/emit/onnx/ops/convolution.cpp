@@ -23,8 +23,6 @@ struct Convolution {
   std::int64_t groups = 1;
 };
 
-std::int64_t at(const Ints& list, std::int64_t index) { return list[static_cast<std::size_t>(index)]; }
-
 /// Everything but padding. A convolution without a batch gets one of 1.
 Convolution arguments(OpBuilder& b, std::string_view input) {
   const DType dtype = b.result().dtype;
@@ -255,7 +253,7 @@ void col2im(OpBuilder& b) {
   bind_result(b, b.add("ConvTranspose", {c.x, c.weight}, {x.dtype, shape}, attributes(c)));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kConvolutionOps = {
     OpEntry{"aten::_convolution", convolution},
     OpEntry{"aten::_convolution.deprecated", convolution},
     OpEntry{"aten::_convolution_mode", conv_named_padding},
@@ -276,6 +274,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries convolution_ops() { return kOps; }
+OpEntries convolution_ops() { return kConvolutionOps; }
 
 }  // namespace leapp::onnx_ops

@@ -74,7 +74,7 @@ void logspace(OpBuilder& b) {
   b.bind(number_with(b, "Pow", b.number("base"), line(b, b.result().dtype)));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kCreationOps = {
     OpEntry{"aten::arange", arange},
     OpEntry{"aten::arange.start", arange},
     OpEntry{"aten::arange.start_step", arange},
@@ -103,6 +103,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries creation_ops() { return kOps; }
+OpEntries creation_ops() { return kCreationOps; }
 
 }  // namespace leapp::onnx_ops

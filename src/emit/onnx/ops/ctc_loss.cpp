@@ -130,13 +130,13 @@ void ctc_loss(OpBuilder& b) {
   b.bind(b.reshape(reduce_loss(b, loss, reduction), b.result().shape));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kCtcOps = {
     OpEntry{"aten::ctc_loss.IntList", ctc_loss},
     OpEntry{"aten::ctc_loss.Tensor", ctc_loss},
 };
 
 }  // namespace
 
-OpEntries ctc_ops() { return kOps; }
+OpEntries ctc_ops() { return kCtcOps; }
 
 }  // namespace leapp::onnx_ops

@@ -4,7 +4,6 @@
 // Functions of one tensor.
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "emit/onnx/op_table.h"
@@ -14,12 +13,7 @@
 namespace leapp::onnx_ops {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 /// The argument in the result's dtype: integers compute as floats where torch says so.
-Tensor input(OpBuilder& b) { return b.operand("self", b.result().dtype); }
-
-void unary(OpBuilder& b) { b.bind(b.unary(b.onnx_op(), input(b))); }
 
 /// Of float64 by formula.
 template <Tensor (*wide)(OpBuilder& b, const Tensor& x)>
@@ -141,7 +135,7 @@ void bitwise_not(OpBuilder& b) {
   b.bind(number_with(b, "Sub", -1, x));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kElementwiseOps = {
     OpEntry{"aten::abs", absolute},
     OpEntry{"aten::absolute", absolute},
     OpEntry{"aten::acos", unary_or<arc_cosine>, "Acos"},
@@ -202,6 +196,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries elementwise_ops() { return kOps; }
+OpEntries elementwise_ops() { return kElementwiseOps; }
 
 }  // namespace leapp::onnx_ops

@@ -13,8 +13,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-bool is_used(OpBuilder& b, std::size_t index) { return b.result_count() > index && !b.node().result(index)->unused(); }
-
 /// Results that were not asked for are empty.
 void bind_or_empty(OpBuilder& b, std::size_t index, const Tensor& value) {
   if (graph::element_count(b.result(index).shape) == 0) return b.bind(index, b.full(0.0, b.result(index)));
@@ -152,7 +150,7 @@ void ormqr(OpBuilder& b) {
   b.bind(left ? found : transposed(b, found));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kFactorisationOps = {
     OpEntry{"aten::_lu_with_info", lu_factor},
     OpEntry{"aten::geqrf", geqrf},
     OpEntry{"aten::linalg_householder_product", householder_product},
@@ -170,6 +168,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries factorisation_ops() { return kOps; }
+OpEntries factorisation_ops() { return kFactorisationOps; }
 
 }  // namespace leapp::onnx_ops

@@ -91,13 +91,13 @@ void nextafter(OpBuilder& b) {
                             b.binary("Add", from, b.binary("Mul", toward, step))));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kFloatBitOps = {
     OpEntry{"aten::frexp.Tensor", frexp},
     OpEntry{"aten::nextafter", nextafter},
 };
 
 }  // namespace
 
-OpEntries float_bit_ops() { return kOps; }
+OpEntries float_bit_ops() { return kFloatBitOps; }
 
 }  // namespace leapp::onnx_ops

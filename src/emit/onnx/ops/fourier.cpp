@@ -183,7 +183,7 @@ void complex_to_real(OpBuilder& b) {
   b.bind(scaled(b, to_real(b, x, last, {size, half, size, false}), factor));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kFourierOps = {
     OpEntry{"aten::_fft_c2c", complex_to_complex},
     OpEntry{"aten::_fft_c2r", complex_to_real},
     OpEntry{"aten::_fft_r2c", real_to_complex},
@@ -191,6 +191,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries fourier_ops() { return kOps; }
+OpEntries fourier_ops() { return kFourierOps; }
 
 }  // namespace leapp::onnx_ops

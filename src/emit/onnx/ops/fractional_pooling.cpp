@@ -83,13 +83,13 @@ void fractional_max_pool(OpBuilder& b) {
   b.bind(1, b.reshape(b.gather_elements(b.reshape(flat, grouped), best, 3), b.result(1).shape));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kFractionalPoolingOps = {
     OpEntry{"aten::fractional_max_pool2d", fractional_max_pool},
     OpEntry{"aten::fractional_max_pool3d", fractional_max_pool},
 };
 
 }  // namespace
 
-OpEntries fractional_pooling_ops() { return kOps; }
+OpEntries fractional_pooling_ops() { return kFractionalPoolingOps; }
 
 }  // namespace leapp::onnx_ops

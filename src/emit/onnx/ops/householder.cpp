@@ -10,7 +10,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-Tensor zero(OpBuilder& b, const Tensor& like) { return b.constant(0.0, like.dtype); }
 Tensor one(OpBuilder& b, const Tensor& like) { return b.constant(1.0, like.dtype); }
 
 /// One reflector: v with a one in row k and zeros above, its tau, and what becomes of the element in row k.

@@ -132,7 +132,7 @@ void depends_on_data(OpBuilder& b) {
   b.refuse("how many elements the result has depends on data; an ONNX model of fixed shapes cannot hold it");
 }
 
-constexpr std::array kOps = {
+constexpr std::array kIndexingOps = {
     OpEntry{"aten::_index_put_impl", index_put},
     OpEntry{"aten::_unique", depends_on_data, kEvenWhenEmpty},
     OpEntry{"aten::_unique2", depends_on_data, kEvenWhenEmpty},
@@ -165,6 +165,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries indexing_ops() { return kOps; }
+OpEntries indexing_ops() { return kIndexingOps; }
 
 }  // namespace leapp::onnx_ops

@@ -10,8 +10,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 bool is_mask(const Tensor& index) { return index.dtype == DType::kBool || index.dtype == DType::kUInt8; }
 
 /// Positions of what is true, one constant for each dimension of the mask.

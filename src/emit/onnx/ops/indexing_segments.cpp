@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/onnx/ops/indexing_segments.h"
 
-#include <limits>
-
 #include "emit/onnx/ops/common.h"
 #include "emit/onnx/ops/scatter_elements.h"
 
 namespace leapp::onnx_ops {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Whether row i of `rows` lies in [start, end), as bool [..., segments, rows].
 Tensor members_of(OpBuilder& b, const Tensor& start, const Tensor& end, std::int64_t rows) {

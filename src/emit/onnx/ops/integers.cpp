@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kHighestPower = 62;  // of two in an int64
 
-Tensor argument(OpBuilder& b, std::string_view name) {
+Tensor integer_argument(OpBuilder& b, std::string_view name) {
   return b.cast(b.operand(name, b.result().dtype), DType::kInt64);
 }
 
@@ -45,18 +45,18 @@ Tensor greatest_divisor(OpBuilder& b, const Tensor& x, const Tensor& y) {
 
 /// By less than nothing, or by more bits than there are, nothing is left.
 void shift_left(OpBuilder& b) {
-  const Tensor count = argument(b, "other");
+  const Tensor count = integer_argument(b, "other");
   const auto bits = static_cast<double>(8 * dtype_size(b.result().dtype));
   const Tensor outside =
       b.binary("Or", compare_number(b, "Less", count, 0), compare_number(b, "GreaterOrEqual", count, bits));
-  const Tensor product = b.binary("Mul", argument(b, "self"), power_of_two(b, count));
+  const Tensor product = b.binary("Mul", integer_argument(b, "self"), power_of_two(b, count));
   bind_integer(b, b.where(outside, whole(b, 0), product));
 }
 
 /// A quotient rounded down; of the sign alone where nothing else is left.
 void shift_right(OpBuilder& b) {
-  const Tensor x = argument(b, "self");
-  const Tensor count = argument(b, "other");
+  const Tensor x = integer_argument(b, "self");
+  const Tensor count = integer_argument(b, "other");
   const Tensor outside = b.binary("Or", compare_number(b, "Less", count, 0),
                                   compare_number(b, "Greater", count, static_cast<double>(kHighestPower)));
   const Tensor divisor = power_of_two(b, b.where(outside, whole(b, 0), count));
@@ -67,11 +67,13 @@ void shift_right(OpBuilder& b) {
   bind_integer(b, b.where(outside, sign, b.binary("Sub", quotient, down)));
 }
 
-void gcd(OpBuilder& b) { bind_integer(b, greatest_divisor(b, argument(b, "self"), argument(b, "other"))); }
+void gcd(OpBuilder& b) {
+  bind_integer(b, greatest_divisor(b, integer_argument(b, "self"), integer_argument(b, "other")));
+}
 
 void lcm(OpBuilder& b) {
-  const Tensor x = argument(b, "self");
-  const Tensor y = argument(b, "other");
+  const Tensor x = integer_argument(b, "self");
+  const Tensor y = integer_argument(b, "other");
   const Tensor divisor = b.binary("Max", greatest_divisor(b, x, y), whole(b, 1));
   bind_integer(b, b.unary("Abs", b.binary("Mul", b.binary("Div", x, divisor), y)));
 }

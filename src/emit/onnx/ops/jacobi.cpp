@@ -14,8 +14,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-constexpr DType kWork = DType::kFloat64;
-
 /// Where each column comes from in the next round: the first stays, the others go round.
 Ints next_places(std::int64_t columns) {
   const std::int64_t half = columns / 2;

@@ -233,7 +233,7 @@ void pad_mode(OpBuilder& b) {
   b.bind(padded(b, b.tensor("self"), b.integers(b.has("padding") ? "padding" : "pad"), b.onnx_op()));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kJoiningOps = {
     OpEntry{"aten::_chunk_cat", chunk_cat},
     OpEntry{"aten::_pad_circular", pad_mode, "wrap"},
     OpEntry{"aten::block_diag", block_diag},
@@ -264,6 +264,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries joining_ops() { return kOps; }
+OpEntries joining_ops() { return kJoiningOps; }
 
 }  // namespace leapp::onnx_ops

@@ -14,8 +14,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-constexpr DType kWork = DType::kFloat64;
-
 Tensor zero(OpBuilder& b) { return b.constant(0.0, kWork); }
 Tensor size_of(OpBuilder& b, const Tensor& x) { return b.unary("Abs", x); }
 Tensor times(OpBuilder& b, const Tensor& x, const Tensor& y) { return b.binary("Mul", x, y); }
@@ -39,7 +37,7 @@ struct Choice {
   Tensor two;
 };
 
-Choice choose(OpBuilder& b, const Tensor& s, const Tensor& k) {
+Choice choose_pivot(OpBuilder& b, const Tensor& s, const Tensor& k) {
   const double alpha = (1 + std::sqrt(17.0)) / 8;
   const Tensor columns = column_numbers(b, s);
   const Tensor column = column_at(b, s, k);
@@ -114,7 +112,7 @@ struct LdlFactors {
 Tensors ldl_step(OpBuilder& b, const Tensor& k, const Tensors& state) {
   const std::int64_t size = state[0].size(-1);
   const Tensor& done = state[3];
-  const Choice choice = choose(b, state[0], k);
+  const Choice choice = choose_pivot(b, state[0], k);
   const Tensor place = b.binary("Add", k, b.cast(choice.two, DType::kInt64));
   const Tensor order = exchanged(b, size, place, choice.from);
   const Tensor by_rows = with_rows_in(b, state[0], order);
@@ -231,7 +229,7 @@ void ldl_solve(OpBuilder& b) {
                 b.result().dtype));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kLdlOps = {
     OpEntry{"aten::linalg_ldl_factor", ldl_factor},
     OpEntry{"aten::linalg_ldl_factor_ex", ldl_factor},
     OpEntry{"aten::linalg_ldl_solve", ldl_solve},
@@ -239,6 +237,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries ldl_ops() { return kOps; }
+OpEntries ldl_ops() { return kLdlOps; }
 
 }  // namespace leapp::onnx_ops

@@ -14,8 +14,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-Tensor argument(OpBuilder& b, std::string_view name) { return b.operand(name, b.result().dtype); }
-
 /// Nothing to add up: torch gives zeros, kernels may give anything.
 bool empty_product(OpBuilder& b, const Tensor& x) {
   if (x.elements() != 0) return false;
@@ -288,7 +286,7 @@ void bilinear(OpBuilder& b) {
   b.bind(b.has("bias") ? b.binary("Add", shaped, b.tensor("bias")) : shaped);
 }
 
-constexpr std::array kOps = {
+constexpr std::array kLinearAlgebraOps = {
     OpEntry{"aten::addbmm", addbmm},
     OpEntry{"aten::addmm", addmm},
     OpEntry{"aten::addmv", addmv},
@@ -320,6 +318,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries linear_algebra_ops() { return kOps; }
+OpEntries linear_algebra_ops() { return kLinearAlgebraOps; }
 
 }  // namespace leapp::onnx_ops

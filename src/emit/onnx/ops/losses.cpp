@@ -13,8 +13,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-Tensor argument(OpBuilder& b, std::string_view name) { return b.operand(name, b.result().dtype); }
-
 void bind_reduced(OpBuilder& b, const Tensor& loss) { b.bind(reduce_loss(b, loss, b.integer("reduction"))); }
 
 Tensor positive_part(OpBuilder& b, const Tensor& x) { return b.unary("Relu", x); }
@@ -295,7 +293,7 @@ void linear_cross_entropy(OpBuilder& b) {
   cross_entropy_of(b, x);
 }
 
-constexpr std::array kOps = {
+constexpr std::array kLossOps = {
     OpEntry{"aten::binary_cross_entropy", binary_cross_entropy},
     OpEntry{"aten::binary_cross_entropy_with_logits", binary_cross_entropy_with_logits},
     OpEntry{"aten::cosine_embedding_loss", cosine_embedding},
@@ -318,6 +316,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries loss_ops() { return kOps; }
+OpEntries loss_ops() { return kLossOps; }
 
 }  // namespace leapp::onnx_ops

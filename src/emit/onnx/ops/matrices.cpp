@@ -9,8 +9,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-Tensor zero(OpBuilder& b, const Tensor& like) { return b.constant(0.0, like.dtype); }
-
 /// Swaps row k with the row at or below it that has the largest element in column k; that row's number as [batch, 1,
 /// 1].
 struct Pivoted {

@@ -9,6 +9,10 @@
 
 namespace leapp::onnx_ops {
 
+/// What iterations compute in, whatever the result is.
+inline constexpr DType kWork = DType::kFloat64;
+
+inline Tensor zero(OpBuilder& b, const Tensor& like) { return b.constant(0.0, like.dtype); }
 Tensor transposed(OpBuilder& b, const Tensor& m);
 [[nodiscard]] Shape batch_of(const Tensor& m);
 /// `m` expanded to the batch dimensions `batch`.

@@ -293,7 +293,7 @@ void weight_norm(OpBuilder& b) {
   bind_as_result(b, 1, norm);
 }
 
-constexpr std::array kOps = {
+constexpr std::array kNormalisationOps = {
     OpEntry{"aten::_batch_norm_no_update", batch_norm_no_training},
     OpEntry{"aten::_batch_norm_with_update_functional", batch_norm_with_update},
     OpEntry{"aten::_fused_rms_norm", rms_norm},
@@ -329,6 +329,6 @@ Tensor layer_norm(OpBuilder& b, const Tensor& x, const LayerNormOptions& options
                {{"axis", -options.dims}, {"epsilon", static_cast<float>(options.eps)}});
 }
 
-OpEntries normalisation_ops() { return kOps; }
+OpEntries normalisation_ops() { return kNormalisationOps; }
 
 }  // namespace leapp::onnx_ops

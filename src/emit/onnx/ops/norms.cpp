@@ -14,8 +14,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-bool keepdim(OpBuilder& b) { return b.has("keepdim") && b.flag("keepdim"); }
-
 struct MatrixNorm {
   double order = 2;
   std::int64_t rows = -2;
@@ -220,7 +218,7 @@ void vander(OpBuilder& b) {
   b.bind(b.reshape(b.concat(powers, -1), b.result().shape));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kNormOps = {
     OpEntry{"aten::_cdist_forward", all_distances},
     OpEntry{"aten::cdist", all_distances},
     OpEntry{"aten::corrcoef", corrcoef},
@@ -246,6 +244,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries norm_ops() { return kOps; }
+OpEntries norm_ops() { return kNormOps; }
 
 }  // namespace leapp::onnx_ops

@@ -21,8 +21,6 @@ struct Pool {
   bool says_valid = false;  // it has no padding, and has to say so
 };
 
-std::int64_t at(const Ints& list, std::int64_t index) { return list[static_cast<std::size_t>(index)]; }
-
 /// `x` as [N, C, i...]; torch may leave out the batch.
 Tensor with_batch(OpBuilder& b, const Tensor& x, std::int64_t dims) {
   return x.rank() == dims + 1 ? b.unsqueeze(x, {0}) : x;
@@ -307,7 +305,7 @@ void max_pool_backward(OpBuilder& b) {
                     {{"axis", std::int64_t{1}}, {"reduction", std::string("add")}}));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kPoolingOps = {
     OpEntry{"aten::_adaptive_avg_pool2d", adaptive_avg_pool},
     OpEntry{"aten::_adaptive_avg_pool3d", adaptive_avg_pool},
     OpEntry{"aten::_upsample_bicubic2d_aa", resize_antialiased, "cubic"},
@@ -362,6 +360,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries pooling_ops() { return kOps; }
+OpEntries pooling_ops() { return kPoolingOps; }
 
 }  // namespace leapp::onnx_ops

@@ -147,7 +147,7 @@ void multinomial(OpBuilder& b) {
   b.bind(b.add_many("TopK", {scores, b.ints({count})}, {values, indices}, {{"axis", std::int64_t{-1}}})[1]);
 }
 
-constexpr std::array kOps = {
+constexpr std::array kRandomOps = {
     OpEntry{"aten::alpha_dropout", alpha_dropout},
     OpEntry{"aten::bernoulli", bernoulli},
     OpEntry{"aten::bernoulli.p", bernoulli},
@@ -184,6 +184,6 @@ Tensor dropped(OpBuilder& b, const Tensor& x, double p) {
   return b.where(kept(b, x, p), with_number(b, "Div", x, 1 - p), b.constant(0.0, x.dtype));
 }
 
-OpEntries random_ops() { return kOps; }
+OpEntries random_ops() { return kRandomOps; }
 
 }  // namespace leapp::onnx_ops

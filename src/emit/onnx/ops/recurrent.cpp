@@ -166,7 +166,7 @@ void cell_op(OpBuilder& b) {
   if (kind == CellKind::kLstm) b.bind(1, b.cast(b.reshape(next.cell, b.result(1).shape), b.result(1).dtype));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kRecurrentOps = {
     OpEntry{"aten::_pack_padded_sequence", pack_sequence},
     OpEntry{"aten::_pad_packed_sequence", pad_sequence},
     OpEntry{"aten::gru.data", packed_sequence, "GRU"},
@@ -185,6 +185,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries recurrent_ops() { return kOps; }
+OpEntries recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace leapp::onnx_ops

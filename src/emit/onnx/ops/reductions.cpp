@@ -10,14 +10,8 @@
 namespace leapp::onnx_ops {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-bool keepdim(OpBuilder& b) { return b.has("keepdim") && b.flag("keepdim"); }
-
 /// The dimensions to reduce; empty for all.
 Ints dims(OpBuilder& b) { return b.has("dim") ? b.integers("dim") : Ints{}; }
-
-Tensor input(OpBuilder& b) { return b.operand("self", b.result().dtype); }
 
 double reduced_count(OpBuilder& b, const Tensor& x) {
   double count = 1;
@@ -155,7 +149,7 @@ void norm(OpBuilder& b) {
   b.bind(vector_norm(b, x, {p, dims(b), keepdim(b)}));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kReductionOps = {
     OpEntry{"aten::all", truth, "ReduceMin"},
     OpEntry{"aten::all.dim", truth, "ReduceMin"},
     OpEntry{"aten::all.dims", truth, "ReduceMin"},
@@ -205,6 +199,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries reduction_ops() { return kOps; }
+OpEntries reduction_ops() { return kReductionOps; }
 
 }  // namespace leapp::onnx_ops

@@ -214,7 +214,7 @@ void masked_scatter(OpBuilder& b) {
   b.bind(b.where(mask, b.reshape(taken, shape), x));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kScatterOps = {
     OpEntry{"aten::as_strided_scatter", as_strided_scatter},
     OpEntry{"aten::diagonal_scatter", diagonal_scatter},
     OpEntry{"aten::index_add", index_add},
@@ -236,6 +236,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries scatter_ops() { return kOps; }
+OpEntries scatter_ops() { return kScatterOps; }
 
 }  // namespace leapp::onnx_ops

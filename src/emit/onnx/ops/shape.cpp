@@ -13,8 +13,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 /// Row-major elements keep their order: view, flatten, squeeze, ...
 void to_result_shape(OpBuilder& b) { b.bind(b.reshape(b.tensor("self"), b.result().shape)); }
 
@@ -285,7 +283,7 @@ void pixel_unshuffle(OpBuilder& b) {
   b.bind(b.reshape(b.transpose(apart, {0, 1, 3, 5, 2, 4}), b.result().shape));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kShapeOps = {
     OpEntry{"aten::_reshape_alias", to_result_shape},
     OpEntry{"aten::_unsafe_view", to_result_shape},
     OpEntry{"aten::adjoint", matrix_transpose},
@@ -389,6 +387,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries shape_ops() { return kOps; }
+OpEntries shape_ops() { return kShapeOps; }
 
 }  // namespace leapp::onnx_ops

@@ -123,7 +123,7 @@ void tensor_solve(OpBuilder& b) {
   b.bind(b.reshape(solved(b, matrix, b.reshape(right, {size, 1})), b.result().shape));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSolverOps = {
     OpEntry{"aten::cholesky", cholesky},
     OpEntry{"aten::cholesky_inverse", cholesky_inverse},
     OpEntry{"aten::cholesky_solve", cholesky_solve},
@@ -142,6 +142,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries solver_ops() { return kOps; }
+OpEntries solver_ops() { return kSolverOps; }
 
 }  // namespace leapp::onnx_ops

@@ -51,7 +51,7 @@ void kth_value(OpBuilder& b) {
   b.bind(1, last(found.indices));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSortingOps = {
     OpEntry{"aten::argsort", argsort},
     OpEntry{"aten::argsort.stable", argsort},
     OpEntry{"aten::bucketize.Scalar", bucketize},
@@ -111,6 +111,6 @@ Tensor any_nan(OpBuilder& b, const Tensor& x, std::int64_t dim) {
   return compare_number(b, "Greater", count_nan(b, x, dim), 0);
 }
 
-OpEntries sorting_ops() { return kOps; }
+OpEntries sorting_ops() { return kSortingOps; }
 
 }  // namespace leapp::onnx_ops

@@ -3,15 +3,12 @@
 //
 // Statistics that need the elements in order.
 #include <algorithm>
-#include <limits>
 
 #include "emit/onnx/ops/common.h"
 #include "emit/onnx/ops/sorting_order.h"
 
 namespace leapp::onnx_ops {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Where the lower median of n elements stands in ascending order, NaN last; of any NaN, the first of them.
 Tensor median_position(OpBuilder& b, const Tensor& x, std::int64_t dim) {

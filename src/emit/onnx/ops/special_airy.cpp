@@ -74,12 +74,12 @@ Tensor airy_ai(OpBuilder& b, const Tensor& x) {
                    airy_integral(b, x));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpecialAiryOps = {
     OpEntry{"aten::special_airy_ai", special_unary<airy_ai>},
 };
 
 }  // namespace
 
-OpEntries special_airy_ops() { return kOps; }
+OpEntries special_airy_ops() { return kSpecialAiryOps; }
 
 }  // namespace leapp::onnx_ops

@@ -192,7 +192,7 @@ Tensor spherical_j0(OpBuilder& b, const Tensor& x) {
                    b.binary("Div", b.unary("Sin", x), x));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpecialBesselOps = {
     OpEntry{"aten::i0", special_unary<bessel_i<0>>},
     OpEntry{"aten::special_bessel_j0", special_unary<bessel_j<0>>},
     OpEntry{"aten::special_bessel_j1", special_unary<bessel_j<1>>},
@@ -213,6 +213,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries special_bessel_ops() { return kOps; }
+OpEntries special_bessel_ops() { return kSpecialBesselOps; }
 
 }  // namespace leapp::onnx_ops

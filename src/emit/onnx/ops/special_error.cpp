@@ -126,7 +126,7 @@ void erf(OpBuilder& b) {
   b.bind(b.unary("Erf", b.operand("self", dtype)));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpecialErrorOps = {
     OpEntry{"aten::erf", erf},
     OpEntry{"aten::erfc", special_unary<erfc_accurate>},
     OpEntry{"aten::erfinv", special_unary<inverse_erf>},
@@ -167,6 +167,6 @@ Tensor erf_accurate(OpBuilder& b, const Tensor& x) {
                  number_with(b, "Sub", 1, erfc_accurate(b, x)));
 }
 
-OpEntries special_error_ops() { return kOps; }
+OpEntries special_error_ops() { return kSpecialErrorOps; }
 
 }  // namespace leapp::onnx_ops

@@ -193,7 +193,7 @@ void mvlgamma(OpBuilder& b) {
   bind_special(b, with_number(b, "Add", sum, 0.25 * std::log(pi) * static_cast<double>(p * (p - 1))));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpecialGammaOps = {
     OpEntry{"aten::digamma", special_unary<digamma>},
     OpEntry{"aten::lgamma", special_unary<log_gamma>},
     OpEntry{"aten::mvlgamma", mvlgamma},
@@ -223,6 +223,6 @@ Tensor log_gamma(OpBuilder& b, const Tensor& x) {
                    regular);
 }
 
-OpEntries special_gamma_ops() { return kOps; }
+OpEntries special_gamma_ops() { return kSpecialGammaOps; }
 
 }  // namespace leapp::onnx_ops

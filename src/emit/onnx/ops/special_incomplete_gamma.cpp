@@ -90,7 +90,7 @@ void incomplete_gamma(OpBuilder& b) {
                             regular));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpecialIncompleteGammaOps = {
     OpEntry{"aten::igamma", incomplete_gamma, "lower"},
     OpEntry{"aten::igammac", incomplete_gamma, "upper"},
     OpEntry{"aten::special_gammainc", incomplete_gamma, "lower"},
@@ -99,6 +99,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries special_incomplete_gamma_ops() { return kOps; }
+OpEntries special_incomplete_gamma_ops() { return kSpecialIncompleteGammaOps; }
 
 }  // namespace leapp::onnx_ops

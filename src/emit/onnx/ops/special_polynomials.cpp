@@ -186,7 +186,7 @@ void chebyshev(OpBuilder& b) {
   b.bind(from_degree_zero(b, from, value));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpecialPolynomialOps = {
     OpEntry{"aten::special_chebyshev_polynomial_t", chebyshev<kT>},
     OpEntry{"aten::special_chebyshev_polynomial_t.n_scalar", chebyshev<kT>},
     OpEntry{"aten::special_chebyshev_polynomial_t.x_scalar", chebyshev<kT>},
@@ -227,6 +227,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries special_polynomial_ops() { return kOps; }
+OpEntries special_polynomial_ops() { return kSpecialPolynomialOps; }
 
 }  // namespace leapp::onnx_ops

@@ -16,10 +16,6 @@
 namespace leapp::onnx_ops {
 namespace {
 
-constexpr DType kWork = DType::kFloat64;
-
-bool is_used(OpBuilder& b, std::size_t index) { return b.result_count() > index && !b.node().result(index)->unused(); }
-
 constexpr const char* kSigns =
     "the signs of singular vectors and eigenvectors are every solver's own choice, and here they reach an output; "
     "give out what does not depend on them (U @ Vh, V @ D @ V.T, values)";
@@ -185,7 +181,7 @@ void matrix_exp(OpBuilder& b) {
   b.bind(b.cast(b.loop(rounds, {series}, square)[0], b.result().dtype));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kSpectralOps = {
     OpEntry{"aten::_linalg_eigh", eigenvalues},
     OpEntry{"aten::_linalg_svd", svd},
     OpEntry{"aten::linalg_cond", cond},
@@ -217,6 +213,6 @@ Tensor spectral_norm(OpBuilder& b, const Tensor& x, const SpectralNorm& norm) {
   return b.cast(b.reduce(reduction, values, {-1}, false), x.dtype);
 }
 
-OpEntries spectral_ops() { return kOps; }
+OpEntries spectral_ops() { return kSpectralOps; }
 
 }  // namespace leapp::onnx_ops

@@ -12,7 +12,7 @@ namespace {
 class RecurrentTest : public LevelTest {};
 INSTANTIATE_TEST_SUITE_P(Levels, RecurrentTest, all_levels(), level_name);
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double gate_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// A cell with random numbers in all its places.
 struct Cell {
@@ -73,9 +73,11 @@ TEST_P(RecurrentTest, GruBothWays) {
       gru_cell(cell.args);
       for (std::int64_t row = 0; row < batch; ++row) {
         const auto h = [&, at = row * hidden](std::int64_t k) { return cell.h[static_cast<std::size_t>(at + k)]; };
-        const auto reset = [&](std::int64_t k) { return sigmoid(cell.input(row, 1, k) + cell.recurrent(1, k, h)); };
+        const auto reset = [&](std::int64_t k) {
+          return gate_sigmoid(cell.input(row, 1, k) + cell.recurrent(1, k, h));
+        };
         for (std::int64_t i = 0; i < hidden; ++i) {
-          const double z = sigmoid(cell.input(row, 0, i) + cell.recurrent(0, i, h));
+          const double z = gate_sigmoid(cell.input(row, 0, i) + cell.recurrent(0, i, h));
           const double inner = linear ? reset(i) * cell.recurrent(2, i, h)
                                       : cell.recurrent(2, i, [&](std::int64_t k) { return reset(k) * h(k); });
           const double wanted = (1 - z) * std::tanh(cell.input(row, 2, i) + inner) + z * h(i);
@@ -113,10 +115,11 @@ TEST_P(RecurrentTest, LstmWithAndWithoutPeepholes) {
             return peephole ? static_cast<double>(cell.peephole[static_cast<std::size_t>(g * hidden + i)]) : 0.0;
           };
           const double c = cell.c[static_cast<std::size_t>(row * hidden + i)];
-          const double next = sigmoid(gate(2) + peek(2) * c) * c + sigmoid(gate(0) + peek(0) * c) * std::tanh(gate(3));
+          const double next =
+              gate_sigmoid(gate(2) + peek(2) * c) * c + gate_sigmoid(gate(0) + peek(0) * c) * std::tanh(gate(3));
           ASSERT_NEAR(cell.c_next[static_cast<std::size_t>(row * hidden + i)], next, 1e-5);
           ASSERT_NEAR(cell.h_next[static_cast<std::size_t>(row * hidden + i)],
-                      sigmoid(gate(1) + peek(1) * next) * std::tanh(next), 1e-5);
+                      gate_sigmoid(gate(1) + peek(1) * next) * std::tanh(next), 1e-5);
         }
       }
     }

@@ -115,13 +115,13 @@ void lower_loop(Lowering& b) {
   for (std::size_t i = 0; i < carried; ++i) b.bind(i, places[i]);
 }
 
-constexpr std::array kOps = {
+constexpr std::array kControlOps = {
     OpEntry{.name = "If", .handler = lower_if, .fold = false},
     OpEntry{.name = "Loop", .handler = lower_loop, .fold = false},
 };
 
 }  // namespace
 
-OpEntries control_ops() { return kOps; }
+OpEntries control_ops() { return kControlOps; }
 
 }  // namespace leapp::native

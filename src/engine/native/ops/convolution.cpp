@@ -205,10 +205,10 @@ void lower_conv_transpose(Lowering& b) {
   bind_as(b, 0, y, b.dtype(given));
 }
 
-constexpr std::array kOps = {OpEntry{"Conv", lower_conv}, OpEntry{"ConvTranspose", lower_conv_transpose}};
+constexpr std::array kConvolutionOps = {OpEntry{"Conv", lower_conv}, OpEntry{"ConvTranspose", lower_conv_transpose}};
 
 }  // namespace
 
-OpEntries convolution_ops() { return kOps; }
+OpEntries convolution_ops() { return kConvolutionOps; }
 
 }  // namespace leapp::native

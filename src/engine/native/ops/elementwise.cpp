@@ -324,7 +324,7 @@ constexpr OpEntry bitwise(std::string_view name, Bits function) {
   return {name, lower_bits, static_cast<std::int32_t>(function)};
 }
 
-constexpr std::array kOps = {
+constexpr std::array kElementwiseOps = {
     unary("Abs", Unary::kAbs),
     unary("Neg", Unary::kNeg),
     unary("Exp", Unary::kExp),
@@ -395,6 +395,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries elementwise_ops() { return kOps; }
+OpEntries elementwise_ops() { return kElementwiseOps; }
 
 }  // namespace leapp::native

@@ -139,7 +139,7 @@ void lower_trilu(Lowering& b) {
   b.bind(0, y);
 }
 
-constexpr std::array kOps = {
+constexpr std::array kIndexingOps = {
     OpEntry{"Gather", lower_gather},      OpEntry{"GatherElements", lower_gather_elements},
     OpEntry{"GatherND", lower_gather_nd}, OpEntry{"OneHot", lower_one_hot},
     OpEntry{"Trilu", lower_trilu},
@@ -147,6 +147,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries indexing_ops() { return kOps; }
+OpEntries indexing_ops() { return kIndexingOps; }
 
 }  // namespace leapp::native

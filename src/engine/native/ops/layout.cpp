@@ -288,7 +288,7 @@ void lower_depth_to_space(Lowering& b) {
   b.bind(0, b.reshaped(moved, {in[0], channels, in[2] * block, in[3] * block}));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kLayoutOps = {
     OpEntry{"Transpose", lower_transpose},
     OpEntry{"Expand", lower_expand},
     OpEntry{"Tile", lower_tile},
@@ -302,6 +302,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries layout_ops() { return kOps; }
+OpEntries layout_ops() { return kLayoutOps; }
 
 }  // namespace leapp::native

@@ -376,7 +376,7 @@ void lower_einsum(Lowering& b) {
   b.bind(0, b.reshaped(y, b.shape(y)));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kMatrixOps = {
     OpEntry{"MatMul", lower_matmul},
     OpEntry{"Gemm", lower_gemm},
     OpEntry{"Einsum", lower_einsum},
@@ -384,6 +384,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries matrix_ops() { return kOps; }
+OpEntries matrix_ops() { return kMatrixOps; }
 
 }  // namespace leapp::native

@@ -202,7 +202,7 @@ void lower_lrn(Lowering& b) {
   bind_as(b, 0, y, b.dtype(given));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kNormalisationOps = {
     OpEntry{"LayerNormalization", lower_layer_norm},       OpEntry{"RMSNormalization", lower_layer_norm},
     OpEntry{"InstanceNormalization", lower_instance_norm}, OpEntry{"GroupNormalization", lower_group_norm},
     OpEntry{"BatchNormalization", lower_batch_norm},       OpEntry{"LRN", lower_lrn},
@@ -210,6 +210,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries normalisation_ops() { return kOps; }
+OpEntries normalisation_ops() { return kNormalisationOps; }
 
 }  // namespace leapp::native

@@ -209,7 +209,7 @@ void lower_det(Lowering& b) {
   bind_as(b, 0, y, b.dtype(given));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kOrderingOps = {
     OpEntry{"ArgMax", lower_arg}, OpEntry{"ArgMin", lower_arg},
     OpEntry{"TopK", lower_top_k}, OpEntry{"CumSum", lower_cumulative_sum},
     OpEntry{"Det", lower_det},
@@ -217,6 +217,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries ordering_ops() { return kOps; }
+OpEntries ordering_ops() { return kOrderingOps; }
 
 }  // namespace leapp::native

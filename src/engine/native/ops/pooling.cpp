@@ -12,7 +12,7 @@ namespace leapp::native {
 namespace {
 
 constexpr Kernel kPooling = kernel_of<&kernels::pooling>("pooling");
-constexpr Kernel kReduce = kernel_of<&kernels::reduce>("reduce");
+constexpr Kernel kReduceWindow = kernel_of<&kernels::reduce>("reduce");
 
 void lower_pool(Lowering& b) {
   const ValueId given = b.input(0);
@@ -53,12 +53,12 @@ void lower_global_pool(Lowering& b) {
   shape[0] = dims[0];
   shape[1] = dims[1];
   const ValueId y = b.make(DType::kFloat32, shape);
-  CallMaker make(kReduce, args);
+  CallMaker make(kReduceWindow, args);
   b.add(make.read(args.x, x).write(args.y, y).take());
   bind_as(b, 0, y, b.dtype(given));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kPoolingOps = {
     OpEntry{"MaxPool", lower_pool},
     OpEntry{"AveragePool", lower_pool},
     OpEntry{"GlobalMaxPool", lower_global_pool},
@@ -67,6 +67,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries pooling_ops() { return kOps; }
+OpEntries pooling_ops() { return kPoolingOps; }
 
 }  // namespace leapp::native

@@ -223,7 +223,7 @@ void lower_recurrent(Lowering& b) {
   if (to.c != kNoValue) bind_as(b, 2, to.c, b.dtype(given));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kRecurrentOps = {
     OpEntry{"GRU", lower_recurrent},
     OpEntry{"LSTM", lower_recurrent},
     OpEntry{"RNN", lower_recurrent},
@@ -231,6 +231,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries recurrent_ops() { return kOps; }
+OpEntries recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace leapp::native

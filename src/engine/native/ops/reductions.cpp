@@ -213,7 +213,7 @@ constexpr OpEntry reduce(std::string_view name, Reduction reduction) {
   return {name, lower_reduce, static_cast<std::int32_t>(reduction)};
 }
 
-constexpr std::array kOps = {
+constexpr std::array kReductionOps = {
     reduce("ReduceSum", Reduction::kSum),       reduce("ReduceMean", Reduction::kMean),
     reduce("ReduceMax", Reduction::kMax),       reduce("ReduceMin", Reduction::kMin),
     reduce("ReduceProd", Reduction::kProduct),  reduce("ReduceL1", Reduction::kL1),
@@ -224,6 +224,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries reduction_ops() { return kOps; }
+OpEntries reduction_ops() { return kReductionOps; }
 
 }  // namespace leapp::native

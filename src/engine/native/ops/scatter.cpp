@@ -73,7 +73,7 @@ void lower_scatter_nd(Lowering& b) {
   b.add(make.update(args.y, y).read(args.indices.data, indices).read(args.updates, updates).take());
 }
 
-constexpr std::array kOps = {
+constexpr std::array kScatterOps = {
     OpEntry{"ScatterElements", lower_scatter_elements},
     OpEntry{"Scatter", lower_scatter_elements},
     OpEntry{"ScatterND", lower_scatter_nd},
@@ -81,6 +81,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries scatter_ops() { return kOps; }
+OpEntries scatter_ops() { return kScatterOps; }
 
 }  // namespace leapp::native

@@ -173,7 +173,7 @@ void lower_eye_like(Lowering& b) {
   b.bind(0, cast(b, b.constant(DType::kFloat64, b.shape(x), bytes_of(ones)), *dtype));
 }
 
-constexpr std::array kOps = {
+constexpr std::array kShapeOps = {
     OpEntry{"Identity", lower_identity}, OpEntry{"Dropout", lower_identity},
     OpEntry{"Reshape", lower_reshape},   OpEntry{"Flatten", lower_flatten},
     OpEntry{"Squeeze", lower_squeeze},   OpEntry{"Unsqueeze", lower_unsqueeze},
@@ -184,6 +184,6 @@ constexpr std::array kOps = {
 
 }  // namespace
 
-OpEntries shape_ops() { return kOps; }
+OpEntries shape_ops() { return kShapeOps; }
 
 }  // namespace leapp::native
