@@ -22,12 +22,12 @@
 #include "emit/torchscript/emitter.h"
 #include "exporter/backend.h"
 #include "exporter/describe.h"
-#include "exporter/foreign.h"
 #include "exporter/given_models.h"
 #include "exporter/histories.h"
 #include "exporter/onnx_metadata.h"
 #include "exporter/picture.h"
 #include "exporter/prepare.h"
+#include "exporter/pytorch_exporters.h"
 #include "exporter/validate/validate.h"
 #include "leapp/bundle/reader.h"
 
@@ -93,12 +93,12 @@ Result<Emitted> emit_native_onnx(const EmitRequest& request) {
 
 Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string& backend, Logger& log) {
   Emitted model;
-  ForeignRequest foreign{.node = &request.node, .backend = backend};
+  PytorchRequest pytorch{.node = &request.node, .backend = backend};
   if (request.node.backend.format == "onnx") {
-    foreign.metadata = onnx_metadata(request.ports, request.configs);
+    pytorch.metadata = onnx_metadata(request.ports, request.configs);
     model.opset_version = request.node.backend.opset_version;
   }
-  LEAPP_ASSIGN_OR_RETURN(model.bytes, emit_foreign(std::move(foreign), log));
+  LEAPP_ASSIGN_OR_RETURN(model.bytes, export_with_pytorch(std::move(pytorch), log));
   return model;
 }
 
@@ -110,7 +110,7 @@ Result<Emitted> emit_some_onnx(const EmitRequest& request, Logger& log) {
   const auto& nodes = request.node.graph.nodes();
   const bool lacking = std::any_of(nodes.begin(), nodes.end(),
                                    [](const auto& node) { return !emit::is_supported(node->op(), node->overload()); });
-  if (!lacking || !has_foreign_tools()) return ours;
+  if (!lacking || !has_pytorch_exporters()) return ours;
   log.info(fmt::format("node '{}': {}; trying 'onnx-dynamo'", request.node.record->name, ours.status().message()));
   auto theirs = emit_with_pytorch(request, "onnx-dynamo", log);
   if (theirs.ok()) return theirs;

@@ -12,7 +12,7 @@ constexpr std::size_t kAlignment = 64;
 
 }  // namespace
 
-std::byte* Addresses::operator()(const Place& place) const {
+std::byte* Addresses::operator()(const PlannedAddress& place) const {
   switch (place.space) {
     case Space::kArena:
       return arena + place.offset;
