@@ -27,10 +27,7 @@ bundle::Port port_of(const capture::PortRecord& record) {
   port.name = record.name;
   port.dtype = to_dtype(record.type.dtype).value_or(DType::kFloat32);
   port.shape.assign(record.type.sizes.begin(), record.type.sizes.end());
-  port.kind = record.semantics.kind;
-  port.element_names = record.semantics.element_names;
-  port.temporal_axis = record.semantics.temporal_axis;
-  port.extra = record.semantics.extra;
+  static_cast<bundle::Semantics&>(port) = record.semantics;
   return port;
 }
 

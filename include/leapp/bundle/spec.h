@@ -54,15 +54,22 @@ struct TemporalAxis {
 /// A key of an output that says whether it is the next value of state alone, where its edges would mislead (check.h).
 inline constexpr const char* kStateKey = "leapp_state";
 
-struct Port {
+/// What a port means to whoever deploys the pipeline. A field that is added here has a row in the table of
+/// src/bundle/port_fields.cpp, which everything that reads, writes or shows ports goes by.
+struct Semantics {
+  std::optional<std::string> kind;                      ///< "state/joint/position", or any text
+  std::optional<std::vector<AxisNames>> element_names;  ///< one entry per axis
+  std::optional<TemporalAxis> temporal_axis;
+  YamlMap extra;  ///< keys of the user's, which must not use the name of a built-in field
+
+  bool operator==(const Semantics&) const = default;
+};
+
+struct Port : Semantics {
   std::string name;
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::string type = "tensor";
-  std::optional<std::string> kind;
-  std::optional<std::vector<AxisNames>> element_names;  ///< one entry per axis
-  std::optional<TemporalAxis> temporal_axis;
-  YamlMap extra;  ///< keys that stand beside the built-in ones
 
   bool operator==(const Port&) const = default;
 };
