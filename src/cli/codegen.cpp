@@ -43,7 +43,7 @@ class OneModel {
     LEAPP_RETURN_IF_ERROR(bundle::join_problems(bundle::find_model_problems(opened_.spec)));
     std::vector<bundle::ModelFile> models;
     for (const bundle::Model& model : opened_.spec.models) {
-      if (model.parameters.backend != "onnx") {
+      if (model.parameters.format() != bundle::ModelFormat::kOnnx) {
         return failed_precondition(
             fmt::format("node {}: expected an ONNX model, found {}: export it with export_with=\"onnx\"", model.name,
                         quote(model.parameters.backend.value_or("none"))));

@@ -90,7 +90,7 @@ class Writer {
  private:
   Status fuse_models() {
     for (const bundle::Model& model : opened_.spec.models) {
-      if (model.parameters.backend != "onnx") {
+      if (model.parameters.format() != bundle::ModelFormat::kOnnx) {
         return failed_precondition(
             fmt::format("node {}: expected an ONNX model, found {}: export it with export_with=\"onnx\"", model.name,
                         quote(model.parameters.backend.value_or("none"))));

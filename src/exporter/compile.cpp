@@ -94,7 +94,7 @@ Result<Emitted> emit_native_onnx(const EmitRequest& request) {
 Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string& backend, Logger& log) {
   Emitted model;
   PytorchRequest pytorch{.node = &request.node, .backend = backend};
-  if (request.node.backend.format == "onnx") {
+  if (request.node.backend.format == bundle::ModelFormat::kOnnx) {
     pytorch.metadata = onnx_metadata(request.ports, request.configs);
     model.opset_version = request.node.backend.opset_version;
   }
@@ -160,7 +160,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     const auto start = Clock::now();
     LEAPP_ASSIGN_OR_RETURN(const Emitted emitted, emit_model({node, model, spec.pipeline.configs}, log));
     LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(emitted.bytes))));
-    model.parameters.backend = node.backend.format;
+    model.parameters.backend = node.backend.format_name();
     model.parameters.model_path = model.name + node.backend.suffix();
     model.parameters.md5sum = digests.md5;
     model.parameters.sha256sum = digests.sha256;
@@ -168,7 +168,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
     LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters));
     log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
-                         node.backend.format, node.graph.nodes().size(),
+                         node.backend.format_name(), node.graph.nodes().size(),
                          static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));
   }
   return {};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "leapp/base/dtype.h"
+#include "leapp/base/export.h"
 
 /// What `{name}.yaml` says, as plain data. Lists of pairs stand for YAML maps: their order is the file's. Absent
 /// optionals are keys that are not written, except under ModelParameters and SystemInformation, where they are written
@@ -74,6 +75,9 @@ struct Port : Semantics {
   bool operator==(const Port&) const = default;
 };
 
+/// What a model's file is written in. format.h has the table of their names, suffixes and needs.
+enum class ModelFormat : std::uint8_t { kTorchScript, kOnnx, kPt2 };
+
 /// All absent: a placeholder, a node without a model.
 struct ModelParameters {
   std::optional<std::string> backend;
@@ -82,6 +86,9 @@ struct ModelParameters {
   std::optional<std::string> sha256sum;
   std::optional<std::int64_t> opset_version;  ///< not written when absent
   YamlMap extra;
+
+  /// What `backend` names; nothing where that is null or known to nobody.
+  [[nodiscard]] LEAPP_API std::optional<ModelFormat> format() const;
 
   bool operator==(const ModelParameters&) const = default;
 };

@@ -122,10 +122,12 @@ void run_on_all(const WrittenModel& written, const std::vector<NamedRunner>& run
   if (!check.problems.empty()) check.status = "failed";
 }
 
-Result<std::vector<NamedRunner>> open_runners(const std::string& backend, const WrittenModel& written) {
-  if (backend == "onnx") return open_onnx_runners(written);
-  if (backend != "jit" && backend != "pt2") return not_found(fmt::format("nothing here runs '{}' models", backend));
-  auto runner = backend == "jit" ? open_torchscript_runner(written) : open_pt2_runner(written);
+Result<std::vector<NamedRunner>> open_runners(const WrittenModel& written) {
+  const auto format = written.model->parameters.format();
+  if (!format) return not_found("nothing here runs models of this backend");
+  if (*format == bundle::ModelFormat::kOnnx) return open_onnx_runners(written);
+  const bool torchscript = *format == bundle::ModelFormat::kTorchScript;
+  auto runner = torchscript ? open_torchscript_runner(written) : open_pt2_runner(written);
   if (!runner.ok()) return runner.status();
   std::vector<NamedRunner> one(1);
   one[0].runner = std::move(runner).value();
@@ -133,7 +135,7 @@ Result<std::vector<NamedRunner>> open_runners(const std::string& backend, const 
 }
 
 void check_file(const WrittenModel& written, const Tolerance& tolerance, NodeCheck& check, Logger& log) {
-  auto runners = open_runners(check.backend, written);
+  auto runners = open_runners(written);
   if (!runners.ok() && runners.status().code() == StatusCode::kNotFound) {
     check.status = "skipped";
     check.reason = runners.status().message();
