@@ -38,7 +38,7 @@ Result<BundlePaths> paths_of(const fs::path& bundle) {
   if (error) return file_error("find", parent, error.value());
   const fs::path name = yaml.filename();
   if (!fs::exists(fs::symlink_status(folder / name, error))) {
-    return io_error(fmt::format("{} is no bundle: expected {}, found none", quote(bundle.string()),
+    return io_error(fmt::format("{} is not a bundle: expected {}, found none", quote(bundle.string()),
                                 quote((folder / name).string())));
   }
   return BundlePaths{folder / name, folder, folder / (name.stem().string() + std::string(kManifestSuffix))};
