@@ -157,7 +157,7 @@ def _compare(bundle: Bundle, found: bytes) -> None:
 
 
 def fixture_that_steps_elsewhere(stepped: list[Bundle]) -> Any:
-    """At the end of a module of tests, the bundles in `stepped` are stepped again, by a C++ program and without torch."""
+    """At a module's end the bundles in `stepped` are stepped again, by a C++ program and without torch."""
 
     @pytest.fixture(scope="module", autouse=True)
     def stepped_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
