@@ -125,13 +125,20 @@ void run_on_all(const WrittenModel& written, const std::vector<NamedRunner>& run
 Result<std::vector<NamedRunner>> open_runners(const WrittenModel& written) {
   const auto format = written.model->parameters.format();
   if (!format) return not_found("nothing here runs models of this backend");
-  if (*format == bundle::ModelFormat::kOnnx) return open_onnx_runners(written);
-  const bool torchscript = *format == bundle::ModelFormat::kTorchScript;
-  auto runner = torchscript ? open_torchscript_runner(written) : open_pt2_runner(written);
-  if (!runner.ok()) return runner.status();
-  std::vector<NamedRunner> one(1);
-  one[0].runner = std::move(runner).value();
-  return one;
+  std::vector<NamedRunner> only(1);
+  switch (*format) {
+    case bundle::ModelFormat::kOnnx:
+      return open_onnx_runners(written);
+    case bundle::ModelFormat::kTorchScript: {
+      LEAPP_ASSIGN_OR_RETURN(only[0].runner, open_torchscript_runner(written));
+      break;
+    }
+    case bundle::ModelFormat::kPt2: {
+      LEAPP_ASSIGN_OR_RETURN(only[0].runner, open_pt2_runner(written));
+      break;
+    }
+  }
+  return only;
 }
 
 void check_file(const WrittenModel& written, const Tolerance& tolerance, NodeCheck& check, Logger& log) {
