@@ -81,8 +81,8 @@ Status check_references(const BundlePaths& paths, const Manifest& manifest, cons
 
 Result<Manifest> describe(const BundlePaths& paths, std::uint64_t serial) {
   Manifest manifest{.bundle = paths.yaml.filename().string(), .serial = serial, .files = {}, .signatures = {}};
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::string> paths, files_to_list(paths.folder));
-  for (const std::string& path : paths) {
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_to_list(paths.folder));
+  for (const std::string& path : names) {
     LEAPP_ASSIGN_OR_RETURN(ManifestFile file, hash_file(paths.folder, path));
     manifest.files.push_back(std::move(file));
   }
