@@ -29,6 +29,14 @@ constexpr const char* kStack = R"(graph policy(%x: float32[1,2], %h: float32[1,6
   return (y=%2, h_next=%1)
 })";
 
+// Two frames of what is also an output.
+constexpr const char* kActions = R"(graph policy(%x: float32[1,2], %h: float32[1,4]) {
+  %a: float32[1,2] = aten::neg(self=%x)
+  %0: float32[1,2] = aten::slice.Tensor(self=%h, dim=1, start=2, end=4, step=1)
+  %1: float32[1,4] = aten::cat(tensors=[%0, %a], dim=1)
+  return (y=%a, h_next=%1)
+})";
+
 /// Nodes and the bundle that describes them. An output "h_next" is the next value of the state h.
 class HistoriesTest : public testing::Test {
  protected:
@@ -139,24 +147,14 @@ TEST_F(HistoriesTest, ADeclarationThatSaysNoneIsFollowed) {
 }
 
 TEST_F(HistoriesTest, WhatOnlyLooksLikeOneIsLogged) {
-  add(R"(graph policy(%x: float32[1,2], %h: float32[1,4]) {
-    %a: float32[1,2] = aten::neg(self=%x)
-    %0: float32[1,2] = aten::slice.Tensor(self=%h, dim=1, start=2, end=4, step=1)
-    %1: float32[1,4] = aten::cat(tensors=[%0, %a], dim=1)
-    return (y=%a, h_next=%1)
-  })");
+  add(kActions);
   ASSERT_TRUE(find().ok());
   EXPECT_TRUE(histories().empty());
   EXPECT_NE(log().find("state policy/h is shifted like a history, but"), std::string::npos) << log();
 }
 
 TEST_F(HistoriesTest, ADeclarationOverridesTheDoubt) {
-  add(R"(graph policy(%x: float32[1,2], %h: float32[1,4]) {
-    %a: float32[1,2] = aten::neg(self=%x)
-    %0: float32[1,2] = aten::slice.Tensor(self=%h, dim=1, start=2, end=4, step=1)
-    %1: float32[1,4] = aten::cat(tensors=[%0, %a], dim=1)
-    return (y=%a, h_next=%1)
-  })");
+  add(kActions);
   ASSERT_TRUE(find({{{"policy", "h"}, "x"}}).ok());
   ASSERT_EQ(histories().size(), 1U);
   EXPECT_EQ(histories()[0].parts[0].of, std::vector<std::string>{"policy/x"});
