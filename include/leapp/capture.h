@@ -60,12 +60,7 @@ struct Nested {
 };
 
 /// What a tensor means to whoever deploys the pipeline; written beside the port in the YAML.
-struct Semantics {
-  std::optional<std::string> kind;  ///< "state/joint/position", or any text
-  std::optional<std::vector<bundle::AxisNames>> element_names;
-  std::optional<bundle::TemporalAxis> temporal_axis;
-  bundle::YamlMap extra;  ///< must not use the name of a built-in field
-};
+using Semantics = bundle::Semantics;
 
 struct PortValue {
   std::string name;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "console.h"
-#include "foreign.h"
 #include "naming.h"
 #include "python_location.h"
+#include "pytorch_exporters.h"
 
 namespace leapp::python {
 namespace {
@@ -29,7 +29,7 @@ class PythonFrontEnd : public capture::FrontEnd {
     const nanobind::gil_scoped_acquire guard;
     return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
   }
-  const exporter::ForeignTools* foreign_tools() override { return &python_exporters(); }
+  const exporter::PytorchExporters* pytorch_exporters() override { return &python_exporters(); }
 };
 
 }  // namespace

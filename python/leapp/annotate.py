@@ -159,7 +159,7 @@ def _say_reset(call: str, node: str, states: list[str], reset_from: Any) -> None
     for state, name in said.items():
         if state not in states:
             text = ", ".join(f"'{name}'" for name in states) or "none"
-            raise LeappValueError(f"{call}: reset_from speaks of '{state}'; there are: {text} ({_users_line()})")
+            raise LeappValueError(f"{call}: reset_from names the state '{state}'; there are: {text} ({_users_line()})")
         if name is not False and (not isinstance(name, str) or not name):
             raise LeappTypeError(f"{call}: reset_from must name an input, or be False, found {name!r}")
         if capture.is_active():

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from leapp._native import capture
+from leapp.container_copies import ContainerCopies
 from leapp.errors import LeappRuntimeError, LeappTypeError, LeappValueError
-from leapp.lending import Lending
 from leapp.return_names import return_names
 
 __all__ = ["method"]
@@ -111,11 +111,11 @@ class _Node:
                 "still running; a node cannot contain another. Annotate only one of the two"
             )
         changed_attributes = self._watch(bound)
-        lending = self._open(bound, list(kwargs))
+        copies = self._open(bound, list(kwargs))
         nodes.append(self._name)
         try:
             result = self._function(*bound.args, **bound.kwargs)
-            lending.give_back()
+            copies.write_back()
             result = self._close(result)
             changed_attributes.end(self._name)
             return result
@@ -132,7 +132,7 @@ class _Node:
         changed_attributes.begin(self._name, bound.args, self._function, bound.args)
         return changed_attributes
 
-    def _open(self, bound: inspect.BoundArguments, keywords: list[str]) -> Lending:
+    def _open(self, bound: inspect.BoundArguments, keywords: list[str]) -> ContainerCopies:
         """Announces the arguments that hold tensors, and puts what comes back in their places."""
         if capture.is_open(self._name):
             raise LeappRuntimeError(
@@ -145,14 +145,14 @@ class _Node:
             twice = next(name for name in names if names.count(name) > 1)
             raise LeappValueError(f"node '{self._name}': two arguments give the input '{twice}'; rename a parameter")
         values = capture.input_tensors(self._name, dict(zip(names, inputs, strict=True)), quiet=True)
-        lending = Lending()
+        copies = ContainerCopies()
         for (_, given, put), value in zip(places, (values,) if len(places) == 1 else values, strict=True):
-            lending.lend(given, value)
+            copies.add(given, value)
             put(value)
         for name, parameter in self._signature.parameters.items():
             if name not in bound.arguments and parameter.default is not inspect.Parameter.empty:
                 self._note_default(parameter.default)
-        return lending
+        return copies
 
     def _note_default(self, value: Any) -> None:
         """Tensors that are not passed are constants of the node, which it may return."""

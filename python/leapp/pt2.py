@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from leapp.overhear import overheard, with_clean_state
+from leapp.captured_output import captured_output, in_fresh_thread
 
 __all__ = ["Program", "load"]
 
@@ -40,10 +40,10 @@ def load(model: bytes) -> Program:
     """What a ``.pt2`` file holds."""
 
     def read() -> Any:
-        with overheard():
+        with captured_output():
             return torch.export.load(io.BytesIO(model)).module()
 
-    return Program(with_clean_state(read))
+    return Program(in_fresh_thread(read))
 
 
 def _type_text(tensor: torch.Tensor) -> str:

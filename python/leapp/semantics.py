@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -17,7 +17,6 @@ from leapp.numbers import check_positive
 __all__ = ["TEMPORAL_AXIS", "GraphConfigs", "TemporalAxis", "TensorSemantics"]
 
 TEMPORAL_AXIS = "__temporal_axis__"
-_DIRECT = ("kind", "element_names", "temporal_period_ms", "extra", "axes", "is_setpoint", "reference", "expressed_in")
 _IN_OWN_FRAME = (Kind.FRAME_TWIST.value, Kind.FRAME_WRENCH.value)
 
 
@@ -74,34 +73,32 @@ class TensorSemantics:
 
     def to_dict(self) -> dict[str, Any]:
         """What is written to the YAML beside name, dtype, shape and type."""
-        kind, _, extra = self._fields()
-        entry: dict[str, Any] = {} if kind is None else {"kind": kind}
-        if self.element_names is not None:
-            entry["element_names"] = self.element_names
-        if TEMPORAL_AXIS in (self.element_names or ()):
-            entry["temporal_period_ms"] = self.temporal_period_ms
-        return entry | extra
+        built_in, extra = self._fields()
+        return built_in | extra
 
     def update(self, values: dict[str, Any]) -> None:
         """Set fields by name; what is no field goes to ``extra``.
 
         >>> q.update({"kind": "state/joint/effort", "unit": "Nm"})
         """
-        for key, value in values.items():
-            if key in _DIRECT:
-                setattr(self, key, value)
-        others = {key: value for key, value in values.items() if key not in _DIRECT}
+        known = {each.name for each in fields(self)} - {"name", "ref"}
+        for key in known & values.keys():
+            setattr(self, key, values[key])
+        others = {key: value for key, value in values.items() if key not in known}
         if others:
             self.extra = {**(self.extra or {}), **others}
         self._normalise()
 
-    def _fields(self) -> tuple[str | None, list[Any] | None, dict[str, Any]]:
-        """kind, names per axis and all other keys, in one form whatever was assigned since."""
+    def _fields(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The keys that the compiled half has a table of, and all others, in one form whatever was assigned since."""
         self._normalise()
-        axes = self.element_names
-        if axes is not None and self.temporal_period_ms is not None:
-            axes = [TemporalAxis(self.temporal_period_ms) if axis == TEMPORAL_AXIS else axis for axis in axes]
-        return self._kind_text(), axes, self._structure()
+        temporal = TEMPORAL_AXIS in (self.element_names or ())
+        built_in = {
+            "kind": self._kind_text(),
+            "element_names": self.element_names,
+            "temporal_period_ms": self.temporal_period_ms if temporal else None,
+        }
+        return {key: value for key, value in built_in.items() if value is not None}, self._structure()
 
     def _normalise(self) -> None:
         if self.extra is not None and not isinstance(self.extra, dict):

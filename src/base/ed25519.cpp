@@ -53,7 +53,8 @@ Status wrong_label(std::string_view label, bool is_public) {
   const std::string expected = is_public ? "a public key (BEGIN PUBLIC KEY)" : "a private key (BEGIN PRIVATE KEY)";
   if (is_public && label.ends_with("PRIVATE KEY")) {
     return invalid_argument(fmt::format(
-        "expected {}, found a private one ({}): it belongs to who signs, not to who verifies", expected, quote(label)));
+        "expected {}, found a private one ({}): it is for signing and is kept secret; verifying takes the public one",
+        expected, quote(label)));
   }
   if (!is_public && label.starts_with("ENCRYPTED")) {
     return invalid_argument(fmt::format(

@@ -83,7 +83,7 @@ Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t lar
   if (!file.is_open()) return file_error("read", path, errno);
   struct ::stat status {};
   if (::fstat(file.number(), &status) != 0) return file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is no regular file", path.string()));
+  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is not a regular file", path.string()));
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > largest) {
     return io_error(fmt::format("cannot read {}: expected at most {} bytes, found {}", path.string(), largest, size));
@@ -99,7 +99,7 @@ Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t lar
     const ::ssize_t count = ::read(file.number(), bytes.data() + done, bytes.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return file_error("read", path, errno);
-    if (count == 0) break;  // it became shorter meanwhile
+    if (count == 0) break;  // it became shorter while it was read
     done += static_cast<std::size_t>(count);
   }
   bytes.resize(done);
@@ -122,7 +122,7 @@ Result<fs::path> locate_file(const fs::path& folder, const std::string& name, co
     return invalid_argument(
         fmt::format("{} leads out of the bundle's folder {}; allow_outside permits that", quote(name), root.string()));
   }
-  if (!fs::is_regular_file(file, error)) return io_error(fmt::format("{} is no regular file", file.string()));
+  if (!fs::is_regular_file(file, error)) return io_error(fmt::format("{} is not a regular file", file.string()));
   return file;
 }
 

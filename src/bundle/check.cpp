@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "leapp/bundle/format.h"
 #include "leapp/bundle/history.h"
 #include "leapp/bundle/reader.h"
 
@@ -233,7 +234,7 @@ class Resolver {
     for (std::size_t next = producer[at]; next != at; next = producer[next]) names.push_back(spec_.models[next].name);
     names.push_back(names.front());
     std::reverse(names.begin(), names.end());
-    problem("pipeline.data_flow: a cycle: {}; what goes round belongs into feedback_flow", join(names, " -> "));
+    problem("pipeline.data_flow: a cycle: {}; the edge that closes it belongs in feedback_flow", join(names, " -> "));
   }
 
   const BundleSpec& spec_;
@@ -278,10 +279,9 @@ std::vector<Status> find_model_problems(const BundleSpec& spec) {
       problems.push_back(
           invalid_argument(fmt::format("models.{}: the node has no model (its {} is null), so the pipeline cannot run",
                                        model.name, parameters.model_path ? "backend" : "model_path")));
-    } else if (*parameters.backend != "jit" && *parameters.backend != "onnx" && *parameters.backend != "pt2") {
-      problems.push_back(
-          invalid_argument(fmt::format("models.{}.parameters.backend: expected jit, onnx or pt2, found {}", model.name,
-                                       quote(*parameters.backend))));
+    } else if (!parameters.format()) {
+      problems.push_back(invalid_argument(fmt::format("models.{}.parameters.backend: expected {}, found {}", model.name,
+                                                      format_names(), quote(*parameters.backend))));
     }
   }
   return problems;

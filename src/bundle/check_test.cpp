@@ -94,7 +94,7 @@ TEST(Check, NamesEveryProblem) {
       {[](BundleSpec& s) { s.pipeline.data_flow[1].second.emplace_back("policy/f"); },
        "pipeline.data_flow[policy/a]: policy/f already has a source, pre/f in data_flow"},
       {[](BundleSpec& s) { std::swap(s.pipeline.data_flow.emplace_back(), s.pipeline.feedback_flow[0]); },
-       "pipeline.data_flow: a cycle: policy -> policy; what goes round belongs into feedback_flow"},
+       "pipeline.data_flow: a cycle: policy -> policy; the edge that closes it belongs in feedback_flow"},
       {[](BundleSpec& s) {
          s.models[2].inputs.push_back(port("last"));
          s.pipeline.data_flow.push_back({"post/action", {"pre/last"}});

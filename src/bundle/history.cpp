@@ -109,7 +109,7 @@ class PartReader {
   Status check_source() const {
     const int sources = (part_.input.empty() ? 0 : 1) + (part_.state.empty() ? 0 : 1) + (part_.of.empty() ? 0 : 1);
     if (sources != 1) return error(fmt::format("expected one of input, state, of; found {} of them", sources));
-    if (!part_.state.empty() && part_.axis) return error("state: the whole state is a frame then: axis is too much");
+    if (!part_.state.empty() && part_.axis) return error("axis: expected none with state, which fills the whole state");
     if (newest_given_ && (!part_.axis || part_.of.empty())) return error("newest: only with axis and of");
     return {};
   }
@@ -189,7 +189,7 @@ class HistoryReader {
     const std::string place = fmt::format("{}: {}", history.name, kHistoryKey);
     const auto* list = std::get_if<YamlList>(&value->data);
     if (!states_.contains(history.name)) {
-      return problem(fmt::format("{}: it is no feedback input; those are: {}", place, names(states_)));
+      return problem(fmt::format("{}: it is not a feedback input; the feedback inputs are: {}", place, names(states_)));
     }
     if (list == nullptr || list->empty()) return problem(place + ": expected a list of maps");
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -197,7 +197,7 @@ class HistoryReader {
       if (!part.ok()) return problem(part.status().message());
       history.parts.push_back(std::move(part).value());
     }
-    if (overlap(history.parts)) return problem(place + ": two of its parts speak of the same elements");
+    if (overlap(history.parts)) return problem(place + ": two of its parts cover the same elements");
     histories.push_back(std::move(history));
   }
 

@@ -146,15 +146,15 @@ INSTANTIATE_TEST_SUITE_P(
         HistoryCase{1, "[{axis: 1, frames: 6, rows: 2, input: policy/x}]", {"unknown key \"rows\""}},
         HistoryCase{1,
                     "[{axis: 1, frames: 6, input: policy/x}, {axis: 1, frames: 6, of: [policy/x]}]",
-                    {"policy/h", "two of its parts speak of the same elements"}},
+                    {"policy/h", "two of its parts cover the same elements"}},
         HistoryCase{
             1, "[{axis: 0, frames: 1, of: [policy/x]}, {axis: 1, frames: 6, of: [policy/x]}]", {"the same elements"}},
         HistoryCase{1, "[{state: policy/last}]", {"policy/h is float32[1,6,2]", "policy/last is float32[1,2]"}},
         HistoryCase{1, "[{state: policy/k}]", {"no state \"policy/k\"", "policy/g, policy/h, policy/last"}},
-        HistoryCase{1, "[{axis: 1, state: policy/g}]", {"axis is too much"}},
+        HistoryCase{1, "[{axis: 1, state: policy/g}]", {"expected none with state"}},
         HistoryCase{1, "[{state: policy/h}]", {"policy/h wait for each other"}},
         HistoryCase{
-            0, "[{of: [policy/x]}]", {"policy/x", "it is no feedback input", "policy/g, policy/h, policy/last"}}));
+            0, "[{of: [policy/x]}]", {"policy/x", "it is not a feedback input", "policy/g, policy/h, policy/last"}}));
 
 TEST(History, ThatWaitForEachOther) {
   BundleSpec spec = history_example();

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "bundle/port_fields.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::bundle {
@@ -95,71 +95,7 @@ Status check_size(const YamlCursor& at, const Port& port) {
   return {};
 }
 
-// A name may have been written as a number.
-Result<std::vector<std::string>> read_axis(const YamlCursor& at) {
-  std::vector<std::string> names;
-  if (!at.is_list()) return at.expected("a list of names, null or __temporal_axis__");
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    if (at.at(i).node().kind != YamlNode::Kind::kScalar) return at.at(i).expected("a name");
-    names.push_back(at.at(i).node().text);
-  }
-  return names;
-}
-
-bool is_flat(const YamlCursor& names) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const YamlCursor item = names.at(i);
-    if (item.node().kind != YamlNode::Kind::kScalar || item.is_null() || item.node().text == kTemporalAxis)
-      return false;
-  }
-  return names.size() > 0;
-}
-
-Status read_element_names(const YamlCursor& at, Port& port) {
-  if (at.is_null()) return {};
-  port.element_names.emplace();
-  if (!at.is_list()) {
-    LEAPP_ASSIGN_OR_RETURN(std::string name, at.text());
-    port.element_names->push_back(std::vector{std::move(name)});
-    return {};
-  }
-  if (is_flat(at)) {
-    LEAPP_ASSIGN_OR_RETURN(std::vector<std::string> names, read_axis(at));
-    port.element_names->push_back(std::move(names));
-    return {};
-  }
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    const YamlCursor axis = at.at(i);
-    port.element_names->push_back(std::nullopt);
-    if (axis.is_null()) continue;
-    if (axis.node().kind == YamlNode::Kind::kScalar && axis.node().text == kTemporalAxis) {
-      if (port.temporal_axis) return axis.error("a second temporal axis");
-      port.temporal_axis = TemporalAxis{i, 0};
-      continue;
-    }
-    LEAPP_ASSIGN_OR_RETURN(port.element_names->back(), read_axis(axis));
-  }
-  return {};
-}
-
-Status read_semantics(const YamlCursor& at, Port& port) {
-  if (const auto type = at.find("type"); type && !type->is_null()) {
-    LEAPP_ASSIGN_OR_RETURN(port.type, type->text());
-  }
-  if (const auto kind = at.find("kind"); kind && !kind->is_null()) {
-    LEAPP_ASSIGN_OR_RETURN(port.kind, kind->text());
-  }
-  if (const auto names = at.find("element_names")) LEAPP_RETURN_IF_ERROR(read_element_names(*names, port));
-  const auto period = at.find("temporal_period_ms");
-  if (!period || period->is_null()) return {};
-  if (!port.temporal_axis) return period->error("no axis in element_names is __temporal_axis__");
-  LEAPP_ASSIGN_OR_RETURN(port.temporal_axis->period_ms, period->number());
-  return {};
-}
-
 Result<Port> read_port(const YamlCursor& at) {
-  static constexpr std::array<std::string_view, 7> kKnown{
-      "name", "dtype", "shape", "type", "kind", "element_names", "temporal_period_ms"};
   Port port;
   LEAPP_ASSIGN_OR_RETURN(const YamlCursor name, at.get("name"));
   LEAPP_ASSIGN_OR_RETURN(port.name, name.text());
@@ -169,11 +105,10 @@ Result<Port> read_port(const YamlCursor& at) {
   LEAPP_ASSIGN_OR_RETURN(const YamlCursor shape, at.get("shape"));
   LEAPP_ASSIGN_OR_RETURN(port.shape, read_shape(shape));
   LEAPP_RETURN_IF_ERROR(check_size(shape, port));
-  LEAPP_RETURN_IF_ERROR(read_semantics(at, port));
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    if (std::find(kKnown.begin(), kKnown.end(), at.key(i)) != kKnown.end()) continue;
-    port.extra.emplace_back(at.key(i), to_value(at.at(i).node()));
+  if (const auto type = at.find("type"); type && !type->is_null()) {
+    LEAPP_ASSIGN_OR_RETURN(port.type, type->text());
   }
+  LEAPP_RETURN_IF_ERROR(read_semantics(at, port));
   return port;
 }
 

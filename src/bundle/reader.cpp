@@ -202,7 +202,8 @@ Result<fs::path> locate_bundle(const fs::path& bundle) {
     if (fs::exists(fs::symlink_status(bundle / yaml, error))) return bundle / yaml;
     names.push_back(std::move(yaml));
   }
-  return not_found(fmt::format("{} is no bundle: expected {} in it, found none", bundle.string(), join(names, " or ")));
+  return not_found(
+      fmt::format("{} is not a bundle: expected {} in it, found none", bundle.string(), join(names, " or ")));
 }
 
 Result<BundleSpec> read_bundle(const fs::path& file, const FileOptions& options) {

@@ -19,7 +19,7 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)
   if (!result.file_.is_open()) return file_error("read", path, errno);
   struct ::stat status {};
   if (::fstat(result.file_.number(), &status) != 0) return file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is no regular file", path.string()));
+  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is not a regular file", path.string()));
   LEAPP_RETURN_IF_ERROR(result.read_header(static_cast<std::uint64_t>(status.st_size)));
   return result;
 }
@@ -58,7 +58,7 @@ Status SafetensorsFile::read_at(std::uint64_t offset, std::span<std::byte> bytes
     const ::ssize_t count = ::pread(file_.number(), bytes.data(), bytes.size(), static_cast<::off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return file_error("read", path_, errno);
-    if (count == 0) return io_error(fmt::format("cannot read {}: it became shorter meanwhile", path_.string()));
+    if (count == 0) return io_error(fmt::format("cannot read {}: it became shorter while it was read", path_.string()));
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }

@@ -40,7 +40,7 @@ Result<std::vector<TensorRange>> parse_safetensors_header(std::string_view heade
 
 class SafetensorsFile {
  public:
-  /// Opens the file and reads its header. kIo when it cannot be read or is no regular file, kDataLoss as above.
+  /// Opens the file and reads its header. kIo when it cannot be read or is not a regular file, kDataLoss as above.
   static Result<SafetensorsFile> open(const std::filesystem::path& path);
   /// The same of bytes that somebody has read, and looked at, already.
   static Result<SafetensorsFile> parse(std::vector<std::byte> bytes);

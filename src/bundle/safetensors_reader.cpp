@@ -39,7 +39,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
       ++level_;
       return true;
     }
-    return fail("an object where none belongs");
+    return fail("an object where none is expected");
   }
 
   bool end_object() override {
@@ -65,7 +65,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool string(std::string& value) override {
-    if (level_ != 2 || field_open_) return fail("a string where none belongs");
+    if (level_ != 2 || field_open_) return fail("a string where none is expected");
     if (metadata_) return true;
     if (field_ != "dtype") return fail(fmt::format("{} is a string", field_));
     entries.back().dtype = parse_safetensors_dtype(value);
@@ -73,7 +73,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool start_array(std::size_t /*elements*/) override {
-    if (level_ != 2 || metadata_ || field_open_) return fail("a list where none belongs");
+    if (level_ != 2 || metadata_ || field_open_) return fail("a list where none is expected");
     if (field_ == "dtype") return fail("dtype is a list");
     (field_ == "shape" ? entries.back().shape : entries.back().offsets).emplace();
     field_open_ = true;
@@ -86,7 +86,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool number_unsigned(std::uint64_t value) override {
-    if (!field_open_) return fail("a number where none belongs");
+    if (!field_open_) return fail("a number where none is expected");
     auto& list = field_ == "shape" ? entries.back().shape : entries.back().offsets;
     if (list->size() >= kHighestTensorRank)
       return fail(fmt::format("{} has more than {} entries", field_, kHighestTensorRank));
@@ -94,8 +94,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool null() override { return fail("a null where none belongs"); }
-  bool boolean(bool /*value*/) override { return fail("a boolean where none belongs"); }
+  bool null() override { return fail("a null where none is expected"); }
+  bool boolean(bool /*value*/) override { return fail("a boolean where none is expected"); }
   bool number_integer(std::int64_t /*value*/) override { return fail("a negative number"); }
   bool number_float(double /*value*/, const std::string& text) override { return fail("a fraction: " + text); }
   bool binary(nlohmann::json::binary_t& /*value*/) override { return fail("binary data"); }

@@ -24,13 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A bundle that is about to be signed, or verified.
-struct Place {
+struct BundlePaths {
   fs::path yaml;  ///< in the canonical folder
   fs::path folder;
   fs::path manifest;
 };
 
-Result<Place> place_of(const fs::path& bundle) {
+Result<BundlePaths> paths_of(const fs::path& bundle) {
   const fs::path yaml = yaml_of(bundle);
   std::error_code error;
   const fs::path parent = yaml.parent_path();
@@ -38,25 +38,25 @@ Result<Place> place_of(const fs::path& bundle) {
   if (error) return file_error("find", parent, error.value());
   const fs::path name = yaml.filename();
   if (!fs::exists(fs::symlink_status(folder / name, error))) {
-    return io_error(fmt::format("{} is no bundle: expected {}, found none", quote(bundle.string()),
+    return io_error(fmt::format("{} is not a bundle: expected {}, found none", quote(bundle.string()),
                                 quote((folder / name).string())));
   }
-  return Place{folder / name, folder, folder / (name.stem().string() + std::string(kManifestSuffix))};
+  return BundlePaths{folder / name, folder, folder / (name.stem().string() + std::string(kManifestSuffix))};
 }
 
-Status at(const Place& place, const Status& status) {
-  return {status.code(), fmt::format("{}: {}", place.yaml.string(), status.message())};
+Status at(const BundlePaths& paths, const Status& status) {
+  return {status.code(), fmt::format("{}: {}", paths.yaml.string(), status.message())};
 }
 
 /// What the YAML wants to read has to be among the files, and to be what its checksum says.
-Status check_reference(const Place& place, const Manifest& manifest, const std::string& name, const std::string& where,
-                       const std::optional<std::string>& sum) {
-  const auto path = locate_file(place.folder, name);
+Status check_reference(const BundlePaths& paths, const Manifest& manifest, const std::string& name,
+                       const std::string& where, const std::optional<std::string>& sum) {
+  const auto path = locate_file(paths.folder, name);
   if (!path.ok()) {
     return {path.status().code(),
             fmt::format("{}: {}: a signed bundle has all its files in its folder", where, path.status().message())};
   }
-  const ManifestFile* file = manifest.find(manifest_path(place.folder, path.value()));
+  const ManifestFile* file = manifest.find(manifest_path(paths.folder, path.value()));
   if (file == nullptr) {
     return invalid_argument(fmt::format("{}: {} is a file that is never signed (log.txt, *.manifest)", where, name));
   }
@@ -68,39 +68,39 @@ Status check_reference(const Place& place, const Manifest& manifest, const std::
                   *sum, name, file->sha256));
 }
 
-Status check_references(const Place& place, const Manifest& manifest, const BundleSpec& spec) {
+Status check_references(const BundlePaths& paths, const Manifest& manifest, const BundleSpec& spec) {
   for (const Model& model : spec.models) {
     if (!model.parameters.model_path) continue;
     const std::string where = fmt::format("models.{}.parameters.model_path", model.name);
     LEAPP_RETURN_IF_ERROR(
-        check_reference(place, manifest, *model.parameters.model_path, where, model.parameters.sha256sum));
+        check_reference(paths, manifest, *model.parameters.model_path, where, model.parameters.sha256sum));
   }
   if (!spec.pipeline.initial_values) return {};
-  return check_reference(place, manifest, *spec.pipeline.initial_values, "pipeline.initial_values", std::nullopt);
+  return check_reference(paths, manifest, *spec.pipeline.initial_values, "pipeline.initial_values", std::nullopt);
 }
 
-Result<Manifest> describe(const Place& place, std::uint64_t serial) {
-  Manifest manifest{.bundle = place.yaml.filename().string(), .serial = serial, .files = {}, .signatures = {}};
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::string> paths, files_to_list(place.folder));
-  for (const std::string& path : paths) {
-    LEAPP_ASSIGN_OR_RETURN(ManifestFile file, hash_file(place.folder, path));
+Result<Manifest> describe(const BundlePaths& paths, std::uint64_t serial) {
+  Manifest manifest{.bundle = paths.yaml.filename().string(), .serial = serial, .files = {}, .signatures = {}};
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_to_list(paths.folder));
+  for (const std::string& path : names) {
+    LEAPP_ASSIGN_OR_RETURN(ManifestFile file, hash_file(paths.folder, path));
     manifest.files.push_back(std::move(file));
   }
   const ManifestFile* yaml = manifest.find(manifest.bundle);
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(place.yaml, kLargestManifest));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(paths.yaml, kLargestManifest));
   LEAPP_ASSIGN_OR_RETURN(const std::string sum, sha256_of(bytes));
   if (yaml == nullptr || yaml->sha256 != sum) return io_error("it was changed while it was being signed");
   LEAPP_ASSIGN_OR_RETURN(const BundleSpec spec,
                          parse_bundle({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  LEAPP_RETURN_IF_ERROR(check_references(place, manifest, spec));
+  LEAPP_RETURN_IF_ERROR(check_references(paths, manifest, spec));
   return manifest;
 }
 
 /// Signatures that others have made of the same text.
-std::vector<ManifestSignature> signatures_to_keep(const Place& place, const Manifest& manifest) {
+std::vector<ManifestSignature> signatures_to_keep(const BundlePaths& paths, const Manifest& manifest) {
   std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(place.manifest, error))) return {};
-  const auto bytes = read_file(place.manifest, kLargestManifest);
+  if (!fs::is_regular_file(fs::symlink_status(paths.manifest, error))) return {};
+  const auto bytes = read_file(paths.manifest, kLargestManifest);
   if (!bytes.ok()) return {};
   auto old = parse_manifest({reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size()});
   if (!old.ok() || signed_text(old.value()) != signed_text(manifest)) return {};
@@ -139,25 +139,25 @@ Result<Signature> sign_bundle(const fs::path& bundle, const std::string& private
   const auto key = PrivateKey::parse(pem.value());
   if (!key.ok()) return in_key(key.status());
   LEAPP_ASSIGN_OR_RETURN(const PublicKey known, key.value().public_key());
-  LEAPP_ASSIGN_OR_RETURN(const Place place, place_of(bundle));
-  auto described = describe(place, options.serial);
-  if (!described.ok()) return at(place, described.status());
+  LEAPP_ASSIGN_OR_RETURN(const BundlePaths paths, paths_of(bundle));
+  auto described = describe(paths, options.serial);
+  if (!described.ok()) return at(paths, described.status());
   Manifest& manifest = described.value();
   LEAPP_ASSIGN_OR_RETURN(const Ed25519Signature signature, key.value().sign(signed_text(manifest)));
-  manifest.signatures = signatures_to_keep(place, manifest);
+  manifest.signatures = signatures_to_keep(paths, manifest);
   std::erase_if(manifest.signatures, [&](const ManifestSignature& one) { return one.key == known.fingerprint(); });
   manifest.signatures.push_back({known.fingerprint(), signature});
   std::sort(manifest.signatures.begin(), manifest.signatures.end(),
             [](const ManifestSignature& a, const ManifestSignature& b) { return a.key < b.key; });
-  LEAPP_RETURN_IF_ERROR(replace_file(place.manifest, manifest_text(manifest), true));
+  LEAPP_RETURN_IF_ERROR(replace_file(paths.manifest, manifest_text(manifest), true));
   return Signature{known.fingerprint(), manifest.serial, manifest.files.size(), manifest.signatures.size()};
 }
 
 Result<Signature> verify_bundle(const fs::path& bundle, std::span<const std::string> trusted_keys,
                                 std::uint64_t minimum_serial) {
   if (trusted_keys.empty()) return invalid_argument("expected at least one trusted key, found none");
-  LEAPP_ASSIGN_OR_RETURN(const Place place, place_of(bundle));
-  LEAPP_ASSIGN_OR_RETURN(VerifiedFiles files, VerifiedFiles::open(place.yaml, {trusted_keys, minimum_serial}));
+  LEAPP_ASSIGN_OR_RETURN(const BundlePaths paths, paths_of(bundle));
+  LEAPP_ASSIGN_OR_RETURN(VerifiedFiles files, VerifiedFiles::open(paths.yaml, {trusted_keys, minimum_serial}));
   LEAPP_RETURN_IF_ERROR(files.check_rest());
   return files.signature();
 }

@@ -242,7 +242,7 @@ TEST_F(Signing, WhatCannotBeLoadedIsNotSigned) {
   write("walk.yaml", "just text");
   EXPECT_FALSE(sign_bundle(folder(), ours_.private_pem).ok());
   fs::remove(folder() / "walk.yaml");
-  expect(sign_bundle(folder(), ours_.private_pem).status(), {"is no bundle", "walk.yaml"}, StatusCode::kIo);
+  expect(sign_bundle(folder(), ours_.private_pem).status(), {"is not a bundle", "walk.yaml"}, StatusCode::kIo);
   expect(sign_bundle(root_ / "nowhere" / "x.yaml", ours_.private_pem).status(), {"nowhere"}, StatusCode::kIo);
 }
 

@@ -31,7 +31,7 @@ Result<FileDescriptor> open_regular(const fs::path& path) {
   if (!file.is_open()) return file_error("read", path, errno);
   struct ::stat status {};
   if (::fstat(file.number(), &status) != 0) return file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("{} is no regular file", quote(path.string())));
+  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("{} is not a regular file", quote(path.string())));
   return file;
 }
 
@@ -192,7 +192,7 @@ Result<VerifiedFiles> VerifiedFiles::open(const fs::path& yaml, const Trust& tru
                                         quote(yaml.filename().string()), quote(files.manifest_.bundle))));
   }
   if (files.manifest_.serial < trust.minimum_serial) {
-    return failed(data_loss(fmt::format("expected serial {} or later, found {}: an earlier release, whoever signed it",
+    return failed(data_loss(fmt::format("expected serial {} or later, found {}: it is an earlier release",
                                         trust.minimum_serial, files.manifest_.serial)));
   }
   if (const Status listing = files.check_listing(); !listing.ok()) return failed(listing);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "bundle/port_reader.h"
 #include "bundle/yaml_scalar.h"
+#include "leapp/bundle/port_entry.h"
 
 namespace leapp::bundle {
 namespace {
@@ -139,28 +140,9 @@ class Printer {
   bool dash_ = false;
 };
 
-YamlList element_names(const Port& port) {
-  YamlList axes;
-  for (const AxisNames& names : port.element_names.value_or(std::vector<AxisNames>{})) {
-    axes.push_back(names ? YamlValue(YamlList(names->begin(), names->end())) : YamlValue());
-  }
-  if (port.temporal_axis) {
-    axes.resize(std::max(axes.size(), port.temporal_axis->axis + 1));
-    axes[port.temporal_axis->axis] = YamlValue(std::string(kTemporalAxis));
-  }
-  return axes;
-}
-
 void print_port(Printer& out, const Port& port) {
   out.open_item();
-  out.entry("name", port.name);
-  out.entry("dtype", std::string(dtype_name(port.dtype)));
-  out.entry("shape", YamlList(port.shape.begin(), port.shape.end()));
-  out.entry("type", port.type);
-  if (port.kind) out.entry("kind", *port.kind);
-  if (port.element_names || port.temporal_axis) out.entry("element_names", element_names(port));
-  if (port.temporal_axis) out.entry("temporal_period_ms", port.temporal_axis->period_ms);
-  out.entries(port.extra);
+  out.entries(port_entry(port));
   out.close_item();
 }
 

@@ -205,7 +205,8 @@ TEST(Writer, HostileNamesReadBack) {
                                        std::string(1500, '\n')};
   BundleSpec spec;
   for (const std::string& name : names) {
-    Port port{.name = name, .kind = name};
+    Port port{.name = name};
+    port.kind = name;
     port.element_names = {std::vector<std::string>{name, name}};
     port.extra = {{"x" + name, name}};
     spec.models.push_back(

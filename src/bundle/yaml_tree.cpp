@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "bundle/yaml_scalar.h"
 
 namespace leapp::bundle {
 namespace {
@@ -258,6 +259,31 @@ YamlValue to_value(const YamlNode& node) {
   if (const auto value = parse_number<std::int64_t>(node.text)) return *value;
   if (const auto value = parse_float(node.text)) return *value;
   return node.text;
+}
+
+YamlNode to_node(const YamlValue& value) {
+  struct Visitor {
+    YamlNode operator()(std::monostate) const { return scalar("null"); }
+    YamlNode operator()(bool flag) const { return scalar(flag ? "true" : "false"); }
+    YamlNode operator()(std::int64_t number) const { return scalar(std::to_string(number)); }
+    YamlNode operator()(double number) const { return scalar(yaml_float(number)); }
+    YamlNode operator()(const std::string& text) const { return {.plain = false, .text = text}; }
+    YamlNode operator()(const YamlList& list) const {
+      YamlNode node{.kind = YamlNode::Kind::kList};
+      for (const YamlValue& item : list) node.items.push_back(to_node(item));
+      return node;
+    }
+    YamlNode operator()(const YamlMap& map) const {
+      YamlNode node{.kind = YamlNode::Kind::kMap};
+      for (const auto& [key, item] : map) {
+        node.keys.push_back(key);
+        node.items.push_back(to_node(item));
+      }
+      return node;
+    }
+    static YamlNode scalar(std::string text) { return {.text = std::move(text)}; }
+  };
+  return std::visit(Visitor{}, value.data);
 }
 
 }  // namespace leapp::bundle

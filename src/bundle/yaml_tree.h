@@ -42,4 +42,7 @@ Result<YamlNode> parse_yaml(std::string_view text);
 /// Scalars become null, bool, int64, double or string, as YAML 1.2 and PyYAML agree to read them.
 [[nodiscard]] YamlValue to_value(const YamlNode& node);
 
+/// The inverse, as if it had been read from a file.
+[[nodiscard]] YamlNode to_node(const YamlValue& value);
+
 }  // namespace leapp::bundle

@@ -30,7 +30,7 @@ std::vector<Holder> FrontEnd::holders(const std::vector<at::Tensor>& tensors) {
   return std::vector<Holder>(tensors.size());
 }
 bool FrontEnd::interrupted() { return false; }
-const exporter::ForeignTools* FrontEnd::foreign_tools() { return nullptr; }
+const exporter::PytorchExporters* FrontEnd::pytorch_exporters() { return nullptr; }
 
 std::vector<std::string> FrontEnd::source_until(const std::string& file, int line) {
   std::error_code error;

@@ -18,7 +18,7 @@ namespace at {
 class Tensor;
 }
 namespace leapp::exporter {
-struct ForeignTools;
+struct PytorchExporters;
 }
 
 namespace leapp::capture {
@@ -60,7 +60,7 @@ class FrontEnd {
   [[nodiscard]] virtual bool interrupted();
 
   /// The way to PyTorch's own exporters; null: there is none.
-  [[nodiscard]] virtual const exporter::ForeignTools* foreign_tools();
+  [[nodiscard]] virtual const exporter::PytorchExporters* pytorch_exporters();
 
   /// Lines 1 to `line` of the user's program; none where there are fewer or the file cannot be read.
   [[nodiscard]] virtual std::vector<std::string> source_until(const std::string& file, int line);

@@ -20,7 +20,7 @@ TEST(FrontEndTest, ThatOfACppProgramKnowsLittle) {
   EXPECT_FALSE(plain.interrupted() || plain.is_only_checked() || plain.name_parameters());
   EXPECT_EQ(plain.holder_name(at::ones({1})), "");
   EXPECT_EQ(plain.holders({at::ones({1})}).at(0).kind, Holder::Kind::kUnknown);
-  EXPECT_EQ(plain.foreign_tools(), nullptr);
+  EXPECT_EQ(plain.pytorch_exporters(), nullptr);
   EXPECT_TRUE(plain.source_until("/no/such/file.py", 3).empty());
 }
 

@@ -21,9 +21,7 @@ std::size_t position_of(const std::vector<PortRecord>& ports, const std::string&
   return static_cast<std::size_t>(found - ports.begin());
 }
 
-bool is_empty(const Semantics& semantics) {
-  return !semantics.kind && !semantics.element_names && !semantics.temporal_axis && semantics.extra.empty();
-}
+bool is_empty(const Semantics& semantics) { return semantics == Semantics(); }
 
 }  // namespace
 

@@ -66,8 +66,8 @@ Status convert(Array& array, const ArrayType& type) {
   for (std::size_t i = 0; i < bytes.size() / to; ++i) {
     const std::byte* element = array.bytes.data() + i * from;
     if (!convert_element({array.dtype, element}, type.dtype, bytes.data() + i * to)) {
-      return wrong_type(fmt::format("{}: {}, its element {}, is no {}", array.name, element_text(array.dtype, element),
-                                    i, dtype_name(type.dtype)));
+      return wrong_type(fmt::format("{}: {}, its element {}, is not a {}", array.name,
+                                    element_text(array.dtype, element), i, dtype_name(type.dtype)));
     }
   }
   array.bytes = std::move(bytes);

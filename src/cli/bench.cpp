@@ -288,7 +288,7 @@ void add_bench(CLI::App& app, Context& context) {
   command.add_option("-n,--steps", options->steps, "how many steps are timed (2000)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}));
   command.add_option("--warmup", options->warmup, "steps before that (100)");
-  command.add_option("-i,--inputs", options->inputs.file, "values for the inputs, as for run; none: made up");
+  command.add_option("-i,--inputs", options->inputs.file, "values for the inputs, as for run (default: made up)");
   command.add_option("--seed", options->inputs.seed, "of what is made up (0)");
   command.add_option("--rate", options->rate, "begin this many steps a second and count those that take too long")
       ->check(CLI::Range(0.001, 1e6));

@@ -90,7 +90,8 @@ class Both {
 EngineComparison compare_engines(const OpenedBundle& opened, const runtime::LoadOptions& options) {
   EngineComparison result;
   const auto& models = opened.spec.models;
-  if (std::none_of(models.begin(), models.end(), [](const auto& one) { return one.parameters.backend == "onnx"; })) {
+  if (std::none_of(models.begin(), models.end(),
+                   [](const auto& one) { return one.parameters.format() == bundle::ModelFormat::kOnnx; })) {
     result.why_not = "there is no ONNX model";
     return result;
   }

@@ -116,7 +116,7 @@ class Checker {
       findings_.push_back({Severity::kNote, "models." + model.name, "no checksum: a changed model would not be noticed",
                            "export the bundle again"});
     }
-    if (model.parameters.backend == "onnx") check_external_data(model, file.value());
+    if (model.parameters.format() == bundle::ModelFormat::kOnnx) check_external_data(model, file.value());
   }
 
   void check_external_data(const bundle::Model& model, const bundle::ModelFile& file) {

@@ -41,16 +41,7 @@ class OneModel {
   Status read() {
     LEAPP_RETURN_IF_ERROR(bundle::join_problems(opened_.report.problems));
     LEAPP_RETURN_IF_ERROR(bundle::join_problems(bundle::find_model_problems(opened_.spec)));
-    std::vector<bundle::ModelFile> models;
-    for (const bundle::Model& model : opened_.spec.models) {
-      if (model.parameters.backend != "onnx") {
-        return failed_precondition(
-            fmt::format("node {}: expected an ONNX model, found {}: export it with export_with=\"onnx\"", model.name,
-                        quote(model.parameters.backend.value_or("none"))));
-      }
-      LEAPP_ASSIGN_OR_RETURN(bundle::ModelFile file, bundle::read_model(opened_.folder, model, files_));
-      models.push_back(std::move(file));
-    }
+    LEAPP_ASSIGN_OR_RETURN(const std::vector<bundle::ModelFile> models, read_onnx_models(opened_, files_));
     runtime::FuseRequest request{.spec = opened_.spec, .wiring = wiring(), .models = {}};
     for (const bundle::ModelFile& file : models) request.models.emplace_back(file.bytes);
     LEAPP_ASSIGN_OR_RETURN(bytes_, runtime::fuse_models(request));

@@ -13,10 +13,7 @@ namespace leapp::cli {
 namespace {
 
 bool is_close(DType dtype, double found, double expected, const Tolerance& tolerance) {
-  const double distance = std::abs(found - expected);
-  return is_floating(dtype) &&
-         (found == expected || (std::isnan(found) && std::isnan(expected)) ||
-          (std::isfinite(distance) && distance <= tolerance.atol + tolerance.rtol * std::abs(expected)));
+  return is_floating(dtype) && (tolerance.allows(found, expected) || (std::isnan(found) && std::isnan(expected)));
 }
 
 TensorDifference compare(const TensorView& found, std::span<const std::byte> expected, const Tolerance* tolerance) {

@@ -7,14 +7,10 @@
 #include <span>
 #include <string>
 
+#include "base/tolerance.h"
 #include "leapp/base/tensor_view.h"
 
 namespace leapp::cli {
-
-struct Tolerance {
-  double rtol = 1e-3;
-  double atol = 1e-5;
-};
 
 struct ElementDifference {
   std::size_t element = 0;  ///< in row-major order
@@ -28,8 +24,8 @@ struct TensorDifference {
   double largest = 0;                      ///< |found - expected| over all elements that are numbers
 };
 
-/// Floats agree when |found - expected| <= atol + rtol |expected|, and when both are the same infinity or no number;
-/// integers and bools when they are equal. REQUIRES: `expected` has as many bytes as `found`.
+/// Floats agree when the tolerance allows it, and when both are NaN; integers and bools when they are equal. REQUIRES:
+/// `expected` has as many bytes as `found`.
 [[nodiscard]] TensorDifference compare(const TensorView& found, std::span<const std::byte> expected,
                                        const Tolerance& tolerance);
 

@@ -179,7 +179,8 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
     return;
   }
   if (left.value().digests == right.value().digests) return;
-  if (one->parameters.backend == "onnx" && other->parameters.backend == "onnx") {
+  if (one->parameters.format() == bundle::ModelFormat::kOnnx &&
+      other->parameters.format() == bundle::ModelFormat::kOnnx) {
     diff_onnx(name, left.value(), right.value(), options, differences);
   } else {
     say("model", file_text(left.value()), file_text(right.value()));

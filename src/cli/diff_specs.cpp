@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/differences.h"
 #include "cli/spec_json.h"
+#include "leapp/bundle/port_entry.h"
 
 namespace leapp::cli {
 namespace {
@@ -64,10 +65,7 @@ void each_port(const bundle::BundleSpec& spec, Visit visit) {
 
 void add_meaning(const std::string& place, const bundle::Port& port,
                  const std::function<void(std::string, std::string)>& add) {
-  if (port.kind) add(place + ": kind", *port.kind);
-  if (port.element_names) add(place + ": element_names", element_names_json(port).dump());
-  if (port.temporal_axis) add(place + ": temporal_period_ms", fmt::format("{}", port.temporal_axis->period_ms));
-  for (const auto& [key, value] : port.extra) add(place + ": " + key, value_text(value));
+  for (const auto& [key, value] : bundle::semantics_entry(port)) add(place + ": " + key, value_text(value));
 }
 
 std::vector<std::pair<std::string, Collect>> collectors() {

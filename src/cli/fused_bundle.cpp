@@ -89,15 +89,7 @@ class Writer {
 
  private:
   Status fuse_models() {
-    for (const bundle::Model& model : opened_.spec.models) {
-      if (model.parameters.backend != "onnx") {
-        return failed_precondition(
-            fmt::format("node {}: expected an ONNX model, found {}: export it with export_with=\"onnx\"", model.name,
-                        quote(model.parameters.backend.value_or("none"))));
-      }
-      LEAPP_ASSIGN_OR_RETURN(bundle::ModelFile file, bundle::read_model(opened_.folder, model, files_));
-      models_.push_back(std::move(file));
-    }
+    LEAPP_ASSIGN_OR_RETURN(models_, read_onnx_models(opened_, files_));
     const PortNames port_names(opened_.spec, wiring());
     runtime::FuseRequest request{.spec = opened_.spec, .wiring = wiring(), .models = {}, .name = port_names};
     for (const bundle::ModelFile& file : models_) request.models.emplace_back(file.bytes);

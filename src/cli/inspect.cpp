@@ -73,7 +73,7 @@ Result<Inspection> inspect(const InspectOptions& options, const Context& context
     found.models.push_back(read_model_facts(found.opened, model, {.allow_outside = options.allow_outside}));
     const Result<ModelFacts>& facts = found.models.back();
     std::optional<OnnxFacts> contents;
-    if (facts.ok() && model.parameters.backend == "onnx") {
+    if (facts.ok() && model.parameters.format() == bundle::ModelFormat::kOnnx) {
       auto read = read_onnx_facts(facts.value().file.bytes);
       if (read.ok()) contents = std::move(read).value();
     }

@@ -57,10 +57,10 @@ class IsaacRosCheck {
             "leapp fuse makes one of them");
     }
     for (const bundle::Model& model : spec_.models) {
-      const std::string backend = model.parameters.backend.value_or("none");
-      if (backend != "onnx") {
+      if (model.parameters.format() != bundle::ModelFormat::kOnnx) {
         error(fmt::format("models.{}.parameters.backend", model.name),
-              fmt::format("expected onnx, found {}", quote(backend)), "export the node with export_with=\"onnx\"");
+              fmt::format("expected onnx, found {}", quote(model.parameters.backend.value_or("none"))),
+              "export the node with export_with=\"onnx\"");
         continue;
       }
       const auto file = bundle::read_model(opened_.folder, model, {.verify_checksums = false});

@@ -150,7 +150,7 @@ class Linter {
   void missing_kinds() {
     for (const End& end : visible_) {
       if (end.output || port(end).kind) continue;
-      add(Severity::kNote, name(end), "the input has no kind: nothing says what belongs into it",
+      add(Severity::kNote, name(end), "the input has no kind: nothing says what belongs in it",
           "annotate it with TensorSemantics(name, tensor, kind=...)");
     }
   }

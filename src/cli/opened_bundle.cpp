@@ -8,6 +8,8 @@
 #include <cctype>
 #include <utility>
 
+#include "base/text.h"
+
 namespace leapp::cli {
 namespace {
 
@@ -44,6 +46,21 @@ Result<ModelFacts> read_model_facts(const OpenedBundle& opened, const bundle::Mo
     facts.checksum = same ? ModelFacts::Checksum::kOk : ModelFacts::Checksum::kDiffers;
   }
   return facts;
+}
+
+Result<std::vector<bundle::ModelFile>> read_onnx_models(const OpenedBundle& opened,
+                                                        const bundle::FileOptions& options) {
+  std::vector<bundle::ModelFile> models;
+  for (const bundle::Model& model : opened.spec.models) {
+    if (model.parameters.format() != bundle::ModelFormat::kOnnx) {
+      return failed_precondition(
+          fmt::format("node {}: expected an ONNX model, found {}: export it with export_with=\"onnx\"", model.name,
+                      quote(model.parameters.backend.value_or("none"))));
+    }
+    LEAPP_ASSIGN_OR_RETURN(bundle::ModelFile file, bundle::read_model(opened.folder, model, options));
+    models.push_back(std::move(file));
+  }
+  return models;
 }
 
 std::string input_name(const bundle::BundleSpec& spec, bundle::PortIndex at) {

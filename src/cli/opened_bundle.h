@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/hash.h"
 #include "leapp/base/status.h"
@@ -39,6 +40,9 @@ struct ModelFacts {
 /// A Status when it cannot be found or read.
 Result<ModelFacts> read_model_facts(const OpenedBundle& opened, const bundle::Model& model,
                                     const bundle::FileOptions& options = {});
+
+/// The file of every node. Where one is not an ONNX model, the error says how to make it one.
+Result<std::vector<bundle::ModelFile>> read_onnx_models(const OpenedBundle& opened, const bundle::FileOptions& options);
 
 /// "node/port".
 [[nodiscard]] std::string input_name(const bundle::BundleSpec& spec, bundle::PortIndex at);

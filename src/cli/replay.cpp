@@ -20,7 +20,7 @@ Result<Replay> Replay::open(const std::string& file, const std::vector<TracedPor
       if (port.type.name == name) return &port.type;
     }
     return not_found(
-        fmt::format("{} is no port of this bundle: expected a trace of it, as --trace writes one", quote(name)));
+        fmt::format("{} is not a port of this bundle: expected a trace of it, as --trace writes one", quote(name)));
   };
   LEAPP_ASSIGN_OR_RETURN(std::vector<Series> all, read_series(file, {.find = find}));
   for (Series& series : all) {

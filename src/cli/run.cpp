@@ -277,7 +277,7 @@ void add_run(CLI::App& app, Context& context) {
                                   [options, &context] { return run_bundle(*options, context); });
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   CLI::Option* inputs = command.add_option("-i,--inputs", options->inputs.file,
-                                           "values for every input: .npz, .safetensors or .csv; none: made up");
+                                           "values for every input: .npz, .safetensors or .csv (default: made up)");
   command.add_option("-n,--steps", options->steps, "how many steps (as many as there is data for; made up: 10)")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", options->inputs.seed, "of what is made up (0)");

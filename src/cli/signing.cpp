@@ -117,7 +117,7 @@ void add_sign(CLI::App& app, Context& context) {
   const auto options = std::make_shared<SignCommand>();
   CLI::App& command = add_command(app, context,
                                   {.name = "sign",
-                                   .summary = "vouch for every file of a bundle, in a manifest beside its YAML",
+                                   .summary = "sign every file of a bundle, in a manifest beside its YAML",
                                    .examples = "  leapp sign walk --key release.private.pem\n"
                                                "  leapp sign walk --key release.private.pem --serial 12"},
                                   [options, &context] { return sign(*options, context); });

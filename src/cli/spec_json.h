@@ -7,9 +7,6 @@
 
 namespace leapp::cli {
 
-/// Names along each axis; null for an axis without, "__temporal_axis__" for the temporal one.
-[[nodiscard]] Json element_names_json(const bundle::Port& port);
-
 /// What the YAML says of a port, under the YAML's own keys. Keys that are not written are left out.
 [[nodiscard]] Json to_json(const bundle::Port& port);
 

@@ -55,7 +55,7 @@ Result<TensorView> value_of(const TracedPort& port, runtime::Pipeline& pipeline)
     case TracedPort::Where::kOutput:
       return pipeline.output(port.seen_as);
   }
-  return internal_error("a port that is nowhere");
+  return internal_error("a port of no node");
 }
 
 Result<Recorder> Recorder::create(std::vector<ArrayType> types, std::size_t steps) {

@@ -52,7 +52,7 @@ void add_model(const OpenedBundle& opened, const bundle::Model& model, const Vie
   if (facts.value().checksum == ModelFacts::Checksum::kDiffers) {
     add_error(node, "the file is not the one that was exported: its checksum differs");
   }
-  if (model.parameters.backend != "onnx") {
+  if (model.parameters.format() != bundle::ModelFormat::kOnnx) {
     node.operators_note = fmt::format("What is inside a model of the backend {} is not shown.",
                                       quote(model.parameters.backend.value_or("null")));
     return;

@@ -103,7 +103,8 @@ Result<ZipMember> read_member(zip_t* archive, const zip_stat_t& about) {
   std::byte beyond{};
   const zip_int64_t more = zip_fread(file.get(), &beyond, 1);
   if (more < 0) return broken(zip_file_strerror(file.get()));
-  if (static_cast<std::uint64_t>(size) != about.size || more != 0) return broken("it has not the size it announces");
+  if (static_cast<std::uint64_t>(size) != about.size || more != 0)
+    return broken("its size is not the one it announces");
   return member;
 }
 

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "leapp/bundle/port_entry.h"
 
 namespace leapp::draw {
 namespace {
@@ -59,7 +60,11 @@ PicturePort port_of(const bundle::Port& port) {
                      .shape = spaced_shape(port.shape),
                      .kind = port.kind.value_or("")};
   if (port.element_names) result.facts.emplace_back("elements", element_text(port));
-  for (const auto& [key, value] : port.extra) result.facts.emplace_back(key, value_text(value));
+  for (const auto& [key, value] : bundle::semantics_entry(port)) {
+    if (key != "kind" && key != "element_names" && key != "temporal_period_ms") {  // drawn above in words
+      result.facts.emplace_back(key, value_text(value));
+    }
+  }
   return result;
 }
 

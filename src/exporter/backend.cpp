@@ -18,37 +18,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using bundle::ModelFormat;
+
+/// What may stand in `export_with`.
 struct Known {
   std::string_view name;
-  std::string_view format;
+  ModelFormat format;
   BackendKind kind;
 };
 
-constexpr std::array<Known, 8> kBackends = {{{"jit", "jit", BackendKind::kTorchScript},
-                                             {"jit-script", "jit", BackendKind::kTorchScript},
-                                             {"jit-trace", "jit", BackendKind::kTorchScript},
-                                             {"onnx", "onnx", BackendKind::kOnnx},
-                                             {"onnx-dynamo", "onnx", BackendKind::kPytorch},
-                                             {"onnx-torchscript", "onnx", BackendKind::kPytorch},
-                                             {"pt2", "pt2", BackendKind::kPytorch},
-                                             {"exported-program", "pt2", BackendKind::kPytorch}}};
+constexpr auto kBackends = std::to_array<Known>({
+    {"jit", ModelFormat::kTorchScript, BackendKind::kTorchScript},
+    {"jit-script", ModelFormat::kTorchScript, BackendKind::kTorchScript},
+    {"jit-trace", ModelFormat::kTorchScript, BackendKind::kTorchScript},
+    {"onnx", ModelFormat::kOnnx, BackendKind::kOnnx},
+    {"onnx-dynamo", ModelFormat::kOnnx, BackendKind::kPytorch},
+    {"onnx-torchscript", ModelFormat::kOnnx, BackendKind::kPytorch},
+    {"pt2", ModelFormat::kPt2, BackendKind::kPytorch},
+    {"exported-program", ModelFormat::kPt2, BackendKind::kPytorch},
+});
 
 /// What the leapp package's backends take, and why nothing comes of it where it is not read.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kWithoutEffect = {
-    {{"optimize", "the graph is simplified in any case"},
+    {{"optimize", "the graph is always simplified"},
      {"verify", "compile_graph(validate=True) checks every model"},
      {"report", "log.txt has what the export found"},
-     {"skip_validation", "the ONNX checker is not asked in any case"},
+     {"skip_validation", "the ONNX checker is never run"},
      {"prescript", "what is exported is the recorded graph"},
      {"check_trace", "compile_graph(validate=True) checks every model"},
      {"strict", "what is exported is the recorded graph"},
-     {"device", "whoever loads the model says where it runs"},
+     {"device", "the device is chosen when the model is loaded"},
      {"dynamic_shapes", "ports have the shapes they were captured with"},
-     {"annotate_tensorrt_compatible", "nothing is written about TensorRT"},
-     {"validate_tensorrt_build", "nothing is written about TensorRT"}}};
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFormats = {
-    {{".pt", "jit"}, {".onnx", "onnx"}, {".pt2", "pt2"}}};
+     {"annotate_tensorrt_compatible", "LEAPP writes nothing for TensorRT"},
+     {"validate_tensorrt_build", "LEAPP writes nothing for TensorRT"}}};
 
 constexpr std::int64_t kOldestOpset = 13;
 constexpr std::int64_t kNewestOpset = 23;
@@ -115,17 +117,19 @@ class Reader {
 
 Status use_model(const std::string& node, const std::string& path, Backend& backend) {
   const std::string suffix = fs::path(path).extension().string();
-  const auto* format = std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& f) { return f.first == suffix; });
-  if (format == kFormats.end()) {
+  const bundle::FormatInfo* known = bundle::find_format_of_suffix(suffix);
+  if (known == nullptr) {
+    std::vector<std::string_view> suffixes;
+    for (const bundle::FormatInfo& row : bundle::model_formats()) suffixes.push_back(row.suffix);
     return invalid_argument(
-        fmt::format("node '{}': model_path must end in .pt, .onnx or .pt2, found '{}'", node, path));
+        fmt::format("node '{}': model_path must end in one of {}, found '{}'", node, join(suffixes, ", "), path));
   }
   std::error_code failure;
   if (!fs::is_regular_file(path, failure)) {
     return invalid_argument(fmt::format("node '{}': model_path '{}' is not a file", node, path));
   }
   backend.kind = BackendKind::kGiven;
-  backend.format = format->second;
+  backend.format = known->format;
   backend.model_path = path;
   return {};
 }
@@ -144,10 +148,9 @@ Result<Backend> parse_given(const std::string& node, const bundle::YamlMap& para
 
 }  // namespace
 
-std::string Backend::suffix() const {
-  const auto* found = std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& f) { return f.second == format; });
-  return found == kFormats.end() ? "" : std::string(found->first);
-}
+std::string Backend::format_name() const { return format ? std::string(bundle::format_info(*format).name) : ""; }
+
+std::string Backend::suffix() const { return format ? std::string(bundle::format_info(*format).suffix) : ""; }
 
 Result<Backend> parse_backend(const std::string& node, const OutputOptions& options) {
   if (!options.export_with) return parse_given(node, options.backend_params);
@@ -161,13 +164,13 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
   }
   Backend backend;
   backend.kind = known->kind;
-  backend.name = known->format == "pt2" ? known->format : known->name;  // two names of one thing
   backend.format = known->format;
+  backend.name = known->format == ModelFormat::kPt2 ? backend.format_name() : known->name;  // two names of one thing
   Reader reader(fmt::format("node '{}' (export_with='{}')", node, backend.name), options.backend_params);
   if (backend.kind == BackendKind::kTorchScript) {
     reader.take<bool>("source_lines", "a bool", [&](bool value) { backend.source_lines = value; });
   }
-  if (backend.format == "onnx") {
+  if (backend.format == ModelFormat::kOnnx) {
     reader.take_range("opset_version", kOldestOpset, kNewestOpset, [&](std::int64_t v) { backend.opset_version = v; });
     reader.take_range("ir_version", kOldestIr, kNewestIr, [&](std::int64_t v) { backend.ir_version = v; });
   }
@@ -176,7 +179,7 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
     reader.take_range("external_data_above", 0, backend.external_data_above,
                       [&](std::int64_t v) { backend.external_data_above = v; });
   }
-  if (backend.format == "onnx" && backend.kind == BackendKind::kPytorch) {
+  if (backend.format == ModelFormat::kOnnx && backend.kind == BackendKind::kPytorch) {
     reader.take<bool>("optimize", "a bool", [&](bool value) { backend.optimize = value; });
     reader.take<bool>("report", "a bool", [&](bool value) { backend.report = value; });
     reader.take<bool>("verify", "a bool", [&](bool value) { backend.verify = value; });

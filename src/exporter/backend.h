@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "leapp/bundle/format.h"
 #include "leapp/capture.h"
 
 namespace leapp::exporter {
@@ -24,8 +25,8 @@ enum class BackendKind {
 
 struct Backend {
   BackendKind kind = BackendKind::kNone;
-  std::string name;    ///< as in `export_with`; empty for kNone and kGiven
-  std::string format;  ///< as in the YAML: "jit", "onnx" or "pt2"; empty for kNone
+  std::string name;                           ///< as in `export_with`; empty for kNone and kGiven
+  std::optional<bundle::ModelFormat> format;  ///< absent for kNone
   std::int64_t opset_version = 18;
   std::optional<std::int64_t> ir_version;            ///< absent: the lowest that the opset allows
   std::int64_t external_data_above = 1'900'000'000;  ///< bytes of weights that still go into the model's own file
@@ -37,7 +38,8 @@ struct Backend {
   bool copy_original_model = true;
   std::vector<std::string> notes;  ///< parameters that are accepted and change nothing
 
-  /// ".pt", ".onnx" or ".pt2".
+  /// "jit", ".pt"; both empty for kNone.
+  [[nodiscard]] std::string format_name() const;
   [[nodiscard]] std::string suffix() const;
 };
 

@@ -40,7 +40,7 @@ TEST(Backend, KnowsEveryNameOfTheTable) {
   for (const auto& [name, format, suffix, kind] : table) {
     const auto backend = parse_backend("policy", {.export_with = name});
     ASSERT_TRUE(backend.ok()) << backend.status().message();
-    EXPECT_EQ(backend.value().format, format);
+    EXPECT_EQ(backend.value().format_name(), format);
     EXPECT_EQ(backend.value().suffix(), suffix);
     EXPECT_EQ(backend.value().kind, kind);
   }
@@ -103,7 +103,7 @@ TEST(Backend, AModelOfTheUsersIsRecognisedByItsSuffix) {
     const auto backend = parse_backend("policy", options);
     ASSERT_TRUE(backend.ok()) << backend.status().message();
     EXPECT_EQ(backend.value().kind, BackendKind::kGiven);
-    EXPECT_EQ(backend.value().format, format);
+    EXPECT_EQ(backend.value().format_name(), format);
     EXPECT_FALSE(backend.value().copy_original_model);
   }
   fs::remove_all(folder);

@@ -22,12 +22,12 @@
 #include "emit/torchscript/emitter.h"
 #include "exporter/backend.h"
 #include "exporter/describe.h"
-#include "exporter/foreign.h"
 #include "exporter/given_models.h"
 #include "exporter/histories.h"
 #include "exporter/onnx_metadata.h"
 #include "exporter/picture.h"
 #include "exporter/prepare.h"
+#include "exporter/pytorch_exporters.h"
 #include "exporter/validate/validate.h"
 #include "leapp/bundle/reader.h"
 
@@ -93,12 +93,12 @@ Result<Emitted> emit_native_onnx(const EmitRequest& request) {
 
 Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string& backend, Logger& log) {
   Emitted model;
-  ForeignRequest foreign{.node = &request.node, .backend = backend};
-  if (request.node.backend.format == "onnx") {
-    foreign.metadata = onnx_metadata(request.ports, request.configs);
+  PytorchRequest pytorch{.node = &request.node, .backend = backend};
+  if (request.node.backend.format == bundle::ModelFormat::kOnnx) {
+    pytorch.metadata = onnx_metadata(request.ports, request.configs);
     model.opset_version = request.node.backend.opset_version;
   }
-  LEAPP_ASSIGN_OR_RETURN(model.bytes, emit_foreign(std::move(foreign), log));
+  LEAPP_ASSIGN_OR_RETURN(model.bytes, export_with_pytorch(std::move(pytorch), log));
   return model;
 }
 
@@ -110,7 +110,7 @@ Result<Emitted> emit_some_onnx(const EmitRequest& request, Logger& log) {
   const auto& nodes = request.node.graph.nodes();
   const bool lacking = std::any_of(nodes.begin(), nodes.end(),
                                    [](const auto& node) { return !emit::is_supported(node->op(), node->overload()); });
-  if (!lacking || !has_foreign_tools()) return ours;
+  if (!lacking || !has_pytorch_exporters()) return ours;
   log.info(fmt::format("node '{}': {}; trying 'onnx-dynamo'", request.node.record->name, ours.status().message()));
   auto theirs = emit_with_pytorch(request, "onnx-dynamo", log);
   if (theirs.ok()) return theirs;
@@ -160,7 +160,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     const auto start = Clock::now();
     LEAPP_ASSIGN_OR_RETURN(const Emitted emitted, emit_model({node, model, spec.pipeline.configs}, log));
     LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(emitted.bytes))));
-    model.parameters.backend = node.backend.format;
+    model.parameters.backend = node.backend.format_name();
     model.parameters.model_path = model.name + node.backend.suffix();
     model.parameters.md5sum = digests.md5;
     model.parameters.sha256sum = digests.sha256;
@@ -168,7 +168,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
     LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters));
     log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
-                         node.backend.format, node.graph.nodes().size(),
+                         node.backend.format_name(), node.graph.nodes().size(),
                          static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));
   }
   return {};

@@ -15,6 +15,7 @@
 #include "capture/hook.h"
 #include "capture/tensor_content.h"
 #include "leapp/bundle/check.h"
+#include "leapp/bundle/format.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {
@@ -27,10 +28,7 @@ bundle::Port port_of(const capture::PortRecord& record) {
   port.name = record.name;
   port.dtype = to_dtype(record.type.dtype).value_or(DType::kFloat32);
   port.shape.assign(record.type.sizes.begin(), record.type.sizes.end());
-  port.kind = record.semantics.kind;
-  port.element_names = record.semantics.element_names;
-  port.temporal_axis = record.semantics.temporal_axis;
-  port.extra = record.semantics.extra;
+  static_cast<bundle::Semantics&>(port) = record.semantics;
   return port;
 }
 
@@ -96,15 +94,15 @@ bool has_temporal_axis(const std::vector<bundle::Port>& ports) {
 }  // namespace
 
 void set_config_version(bundle::BundleSpec& spec) {
-  const bool later =
-      !spec.pipeline.configs.empty() || std::any_of(spec.models.begin(), spec.models.end(), [](const bundle::Model& m) {
-        return m.parameters.backend == "pt2" || has_temporal_axis(m.inputs) || has_temporal_axis(m.outputs);
-      });
-  const bool latest = std::any_of(spec.models.begin(), spec.models.end(), [](const bundle::Model& m) {
-    return has_structure(m.inputs) || has_structure(m.outputs);
-  });
+  std::string_view version = spec.pipeline.configs.empty() ? "1.1" : "1.3";
+  const auto needs = [&](std::string_view since) { version = std::max(version, since); };
+  for (const bundle::Model& model : spec.models) {
+    if (const auto format = model.parameters.format()) needs(bundle::format_info(*format).since);
+    if (has_temporal_axis(model.inputs) || has_temporal_axis(model.outputs)) needs("1.3");
+    if (has_structure(model.inputs) || has_structure(model.outputs)) needs("1.4");
+  }
   for (auto& [key, value] : spec.system_information) {
-    if (key == kConfigVersion) value = latest ? "1.4" : later ? "1.3" : "1.1";
+    if (key == kConfigVersion) value = version;
   }
 }
 
@@ -253,7 +251,7 @@ void log_unlisted_outputs(const bundle::BundleSpec& spec, Logger& log) {
     if (listed) continue;
     log.info(
         fmt::format("output '{}' of node '{}' is only fed back to other nodes, so pipeline.outputs does not list it; "
-                    "run_policy and Pipeline::output give it all the same",
+                    "run_policy and Pipeline::output still return it",
                     name, model.name));
   }
 }

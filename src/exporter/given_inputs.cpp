@@ -13,7 +13,7 @@
 #include <optional>
 #include <span>
 
-#include "exporter/foreign.h"
+#include "exporter/pytorch_exporters.h"
 #include "onnx_proto/reader.h"
 
 namespace leapp::exporter {
@@ -65,9 +65,15 @@ std::optional<std::vector<std::size_t>> by_name(const std::vector<ModelInput>& m
 
 Result<std::vector<ModelInput>> inputs_of_model(const Backend& backend) {
   const std::string path = backend.model_path.string();
-  if (backend.format == "jit") return inputs_of_torchscript(path);
-  if (backend.format == "onnx") return inputs_of_onnx(path);
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::string> names, inputs_of_foreign(path));
+  switch (backend.format.value()) {
+    case bundle::ModelFormat::kTorchScript:
+      return inputs_of_torchscript(path);
+    case bundle::ModelFormat::kOnnx:
+      return inputs_of_onnx(path);
+    case bundle::ModelFormat::kPt2:
+      break;
+  }
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::string> names, inputs_of_pt2(path));
   std::vector<ModelInput> inputs;
   for (const std::string& name : names) inputs.push_back({name});
   return inputs;

@@ -39,7 +39,7 @@ Status GivenModels::add(const PreparedNode& node, bundle::StagedFolder& folder, 
   const fs::path& file = node.backend.model_path;
   LEAPP_ASSIGN_OR_RETURN(const std::string bytes, read_file(file, node.record->name));
   LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(bytes))));
-  parameters.backend = node.backend.format;
+  parameters.backend = node.backend.format_name();
   parameters.md5sum = digests.md5;
   parameters.sha256sum = digests.sha256;
   std::error_code failure;

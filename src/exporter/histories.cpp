@@ -112,8 +112,8 @@ Status check_declared(const std::vector<PreparedNode>& nodes, const capture::Rec
     }
     if (std::find(states.begin(), states.end(), state) != states.end()) continue;
     return invalid_argument(
-        fmt::format("node '{}': reset_from speaks of the state '{}', and there is none of that "
-                    "name; the node's states: {}",
+        fmt::format("node '{}': reset_from names the state '{}', which the node does not have; "
+                    "its states: {}",
                     node, state, states.empty() ? "none" : join(states, ", ")));
   }
   return {};
@@ -127,7 +127,7 @@ Status refusal(const graph::Stages& stages, const FoundHistory& found) {
     inputs.push_back(fmt::format("{} {}", input.name, type_text(input.type.dtype, input.type.shape)));
   }
   return invalid_argument(
-      fmt::format("node '{}': the state '{}', {}, can not be a history of '{}' (reset_from): {}; "
+      fmt::format("node '{}': the state '{}', {}, cannot be a history of '{}' (reset_from): {}; "
                   "the node's inputs: {}",
                   stage.name, state.name, type_text(state.type.dtype, state.type.shape), *state.declared, found.why,
                   join(inputs, ", ")));

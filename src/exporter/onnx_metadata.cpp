@@ -5,17 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "bundle/json.h"
+#include "leapp/bundle/port_entry.h"
 
 namespace leapp::exporter {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json names(const std::vector<bundle::AxisNames>& axes) {
-  Json list = Json::array();
-  for (const bundle::AxisNames& axis : axes) list.push_back(axis ? Json(*axis) : Json(nullptr));
-  return list;
-}
 
 }  // namespace
 
@@ -29,13 +24,7 @@ std::vector<std::pair<std::string, std::string>> onnx_metadata(const bundle::Mod
   const auto add_ports = [&](const std::string& direction, const std::vector<bundle::Port>& ports) {
     for (const bundle::Port& port : ports) {
       const std::string prefix = "leapp." + direction + "." + port.name + ".";
-      if (port.kind) add(prefix + "kind", *port.kind);
-      if (port.element_names) add(prefix + "element_names", names(*port.element_names));
-      if (port.temporal_axis) {
-        add(prefix + "temporal_axis", port.temporal_axis->axis);
-        add(prefix + "temporal_period_ms", port.temporal_axis->period_ms);
-      }
-      for (const auto& [key, value] : port.extra) add(prefix + key, bundle::to_json(value));
+      for (const auto& [key, value] : bundle::semantics_entry(port)) add(prefix + key, bundle::to_json(value));
     }
   };
   add_ports("inputs", model.inputs);

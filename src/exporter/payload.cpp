@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "leapp/bundle/port_entry.h"
 
 namespace leapp {
 
@@ -26,9 +27,6 @@ const Nested& Nested::operator[](const std::string& key) const {
 
 namespace leapp::exporter {
 namespace {
-
-constexpr std::array<std::string_view, 7> kBuiltIn = {
-    "name", "dtype", "shape", "type", "kind", "element_names", "temporal_period_ms"};
 
 void flatten_value(const std::string& name, const Nested& value, FlatPayload& flat) {
   if (const auto* tensor = std::get_if<at::Tensor>(&value.data)) {
@@ -57,18 +55,15 @@ Nested rebuild_value(const Nested& value, std::vector<at::Tensor>::const_iterato
   return value;
 }
 
-bool empty(const Semantics& semantics) {
-  return !semantics.kind && !semantics.element_names && !semantics.temporal_axis && semantics.extra.empty();
-}
-
 Status check_extra(const std::string& where, const bundle::YamlMap& extra) {
+  const std::vector<std::string_view> built_in = bundle::port_keys();
   std::set<std::string_view> seen;
   for (const auto& [key, value] : extra) {
-    if (std::find(kBuiltIn.begin(), kBuiltIn.end(), key) != kBuiltIn.end()) {
+    if (std::find(built_in.begin(), built_in.end(), key) != built_in.end()) {
       return invalid_argument(
           fmt::format("{}: extra has '{}', which is a field of every port; the built-in fields are "
                       "{}",
-                      where, key, join(kBuiltIn, ", ")));
+                      where, key, join(built_in, ", ")));
     }
     if (!seen.insert(key).second) return invalid_argument(fmt::format("{}: extra has '{}' twice", where, key));
   }
@@ -124,7 +119,7 @@ Result<FlatPayload> flatten(const std::string& node, const Payload& payload) {
   for (const PortValue& port : payload) {
     const std::size_t first = flat.ports.size();
     flatten_value(port.name, port.value, flat);
-    if (empty(port.semantics)) continue;
+    if (port.semantics == Semantics()) continue;
     const std::string where = fmt::format("'{}' of node '{}'", port.name, node);
     const auto* tensor = std::get_if<at::Tensor>(&port.value.data);
     if (!tensor || !tensor->defined()) {

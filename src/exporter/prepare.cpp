@@ -43,7 +43,7 @@ std::set<std::size_t> random_outputs(const graph::Graph& graph) {
 void name_ports(PreparedNode& node) {
   for (const std::size_t i : node.inputs) node.input_names.push_back(node.record->inputs[i].name);
   for (const capture::PortRecord& output : node.record->outputs) node.output_names.push_back(output.name);
-  if (node.backend.format != "onnx" || node.backend.kind == BackendKind::kGiven) return;
+  if (node.backend.format != bundle::ModelFormat::kOnnx || node.backend.kind == BackendKind::kGiven) return;
   const emit::OnnxPortNames names = emit::onnx_port_names(node.graph);
   node.input_names = names.inputs;
   node.output_names = names.outputs;
@@ -91,7 +91,7 @@ void choose_inputs(PreparedNode& node, Logger& log) {
     return;
   }
   node.inputs = inputs_for_model(model.value(), record.inputs, node.inputs);
-  if (!node.inputs.empty() || model.value().empty()) return log_dropped(node, "is none of the model's", log);
+  if (!node.inputs.empty() || model.value().empty()) return log_dropped(node, "is not an input of the model", log);
   std::vector<std::string> takes;
   for (const ModelInput& input : model.value()) takes.push_back("'" + input.name + "'");
   std::vector<std::string> given;

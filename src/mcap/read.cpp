@@ -5,13 +5,37 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
+
+#include "mcap/layout.h"
 
 namespace leapp::mcap {
 namespace {
 
+void take(Cursor& from, std::uint16_t& to) { to = from.u16(); }
+void take(Cursor& from, std::uint32_t& to) { to = from.u32(); }
+void take(Cursor& from, std::uint64_t& to) { to = from.u64(); }
+void take(Cursor& from, std::string& to) { to = from.text(); }
+void take(Cursor& from, TextMap& to) { to = from.map(); }
+
 Status too_short(const Record& record, const char* what) {
   return data_loss(fmt::format("byte {}: expected {}, found a record of {} bytes that ends in the middle of one",
                                record.offset, what, record.content.size()));
+}
+
+/// Takes the fields off the front of `from`.
+template <typename Kind>
+Result<Kind> parse(const Record& record, Cursor& from) {
+  Kind found;
+  for_each_field(found, [&](auto& field) { take(from, field); });
+  if (!from.ok()) return too_short(record, Layout<Kind>::kName);
+  return found;
+}
+
+template <typename Kind>
+Result<Kind> parse(const Record& record) {
+  Cursor cursor(record.content);
+  return parse<Kind>(record, cursor);
 }
 
 }  // namespace
@@ -67,67 +91,25 @@ std::optional<Record> Records::next() {
   return record;
 }
 
-Result<Header> parse_header(const Record& record) {
-  Cursor cursor(record.content);
-  Header header;
-  header.profile = cursor.text();
-  header.library = cursor.text();
-  return cursor.ok() ? Result<Header>(std::move(header)) : too_short(record, "the file's header");
-}
-
-Result<Schema> parse_schema(const Record& record) {
-  Cursor cursor(record.content);
-  Schema schema;
-  schema.id = cursor.u16();
-  schema.name = cursor.text();
-  schema.encoding = cursor.text();
-  schema.data = cursor.text();
-  return cursor.ok() ? Result<Schema>(std::move(schema)) : too_short(record, "a schema");
-}
-
-Result<Channel> parse_channel(const Record& record) {
-  Cursor cursor(record.content);
-  Channel channel;
-  channel.id = cursor.u16();
-  channel.schema = cursor.u16();
-  channel.topic = cursor.text();
-  channel.encoding = cursor.text();
-  channel.metadata = cursor.map();
-  return cursor.ok() ? Result<Channel>(std::move(channel)) : too_short(record, "a channel");
-}
-
-Result<Metadata> parse_metadata(const Record& record) {
-  Cursor cursor(record.content);
-  Metadata metadata;
-  metadata.name = cursor.text();
-  metadata.entries = cursor.map();
-  return cursor.ok() ? Result<Metadata>(std::move(metadata)) : too_short(record, "metadata");
-}
+Result<Header> parse_header(const Record& record) { return parse<Header>(record); }
+Result<Schema> parse_schema(const Record& record) { return parse<Schema>(record); }
+Result<Channel> parse_channel(const Record& record) { return parse<Channel>(record); }
+Result<Metadata> parse_metadata(const Record& record) { return parse<Metadata>(record); }
 
 Result<MessageRecord> parse_message(const Record& record) {
   Cursor cursor(record.content);
-  MessageRecord message;
-  message.head.channel = cursor.u16();
-  message.head.sequence = cursor.u32();
-  message.head.log_time = cursor.u64();
-  message.head.publish_time = cursor.u64();
-  if (!cursor.ok()) return too_short(record, "a message");
-  message.data = cursor.rest();
-  return message;
+  LEAPP_ASSIGN_OR_RETURN(const MessageHead head, parse<MessageHead>(record, cursor));
+  return MessageRecord{head, cursor.rest()};
 }
 
 Result<ChunkRecord> parse_chunk(const Record& record) {
   Cursor cursor(record.content);
-  ChunkRecord chunk;
-  chunk.head.start = cursor.u64();
-  chunk.head.end = cursor.u64();
-  chunk.head.uncompressed_size = cursor.u64();
-  chunk.head.uncompressed_crc = cursor.u32();
-  chunk.head.compression = cursor.text();
+  LEAPP_ASSIGN_OR_RETURN(ChunkHead head, parse<ChunkHead>(record, cursor));
   const std::uint64_t size = cursor.u64();
-  chunk.offset = record.offset + kRecordHead + (record.content.size() - cursor.rest().size());
-  chunk.records = cursor.bytes(size);
-  return cursor.ok() ? Result<ChunkRecord>(std::move(chunk)) : too_short(record, "a chunk");
+  const std::uint64_t offset = record.offset + kRecordHead + (record.content.size() - cursor.rest().size());
+  const std::string_view records = cursor.bytes(size);
+  if (!cursor.ok()) return too_short(record, Layout<ChunkHead>::kName);
+  return ChunkRecord{std::move(head), records, offset};
 }
 
 }  // namespace leapp::mcap

@@ -88,13 +88,15 @@ struct ChunkIndex {
   std::uint64_t length = 0;                                              ///< of that record
   std::vector<std::pair<std::uint16_t, std::uint64_t>> message_indexes;  ///< channel and offset in the file
   std::uint64_t message_index_length = 0;
-  std::uint64_t size = 0;  ///< of its records
+  std::string compression;  ///< empty: none
+  std::uint64_t size = 0;   ///< of its records
 };
 
 struct Statistics {
   std::uint64_t messages = 0;
   std::uint16_t schemas = 0;
   std::uint32_t channels = 0;
+  std::uint32_t attachments = 0;
   std::uint32_t metadata = 0;
   std::uint32_t chunks = 0;
   std::uint64_t start = 0;

@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "mcap/crc32.h"
+#include "mcap/layout.h"
 
 namespace leapp::mcap {
 namespace {
@@ -13,11 +15,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
 
 template <typename Number>
-void put(std::string& to, Number value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
+requires std::is_arithmetic_v<Number>
+void put(std::string& to, Number value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
-void put_text(std::string& to, std::string_view text) {
+void put(std::string& to, std::string_view text) {
   put(to, static_cast<std::uint32_t>(text.size()));
   to += text;
 }
@@ -61,20 +62,25 @@ class List {
   std::size_t start_ = 0;
 };
 
-void put_map(std::string& to, const TextMap& map) {
+/// Pairs of texts or of numbers.
+template <typename Key, typename Value>
+void put(std::string& to, const std::vector<std::pair<Key, Value>>& entries) {
   const List list(to);
-  for (const auto& [key, value] : map) {
-    put_text(to, key);
-    put_text(to, value);
+  for (const auto& [key, value] : entries) {
+    put(to, key);
+    put(to, value);
   }
 }
 
-void put_counts(std::string& to, const std::vector<std::pair<std::uint16_t, std::uint64_t>>& counts) {
-  const List list(to);
-  for (const auto& [channel, count] : counts) {
-    put(to, channel);
-    put(to, count);
-  }
+template <typename Kind>
+void put_fields(std::string& to, const Kind& record) {
+  for_each_field(record, [&](const auto& field) { put(to, field); });
+}
+
+template <typename Kind>
+void put_record(std::string& to, const Kind& record) {
+  const OpenRecord whole(to, Layout<Kind>::kOpcode);
+  put_fields(to, record);
 }
 
 }  // namespace
@@ -83,79 +89,24 @@ void put_u16(std::string& to, std::uint16_t value) { put(to, value); }
 void put_u32(std::string& to, std::uint32_t value) { put(to, value); }
 void put_u64(std::string& to, std::uint64_t value) { put(to, value); }
 
-void append(std::string& to, const Header& header) {
-  const OpenRecord record(to, Opcode::kHeader);
-  put_text(to, header.profile);
-  put_text(to, header.library);
-}
-
-void append(std::string& to, const Schema& schema) {
-  const OpenRecord record(to, Opcode::kSchema);
-  put(to, schema.id);
-  put_text(to, schema.name);
-  put_text(to, schema.encoding);
-  put_text(to, schema.data);
-}
-
-void append(std::string& to, const Channel& channel) {
-  const OpenRecord record(to, Opcode::kChannel);
-  put(to, channel.id);
-  put(to, channel.schema);
-  put_text(to, channel.topic);
-  put_text(to, channel.encoding);
-  put_map(to, channel.metadata);
-}
-
-void append(std::string& to, const Metadata& metadata) {
-  const OpenRecord record(to, Opcode::kMetadata);
-  put_text(to, metadata.name);
-  put_map(to, metadata.entries);
-}
-
-void append(std::string& to, const ChunkIndex& index) {
-  const OpenRecord record(to, Opcode::kChunkIndex);
-  put(to, index.start);
-  put(to, index.end);
-  put(to, index.offset);
-  put(to, index.length);
-  put_counts(to, index.message_indexes);
-  put(to, index.message_index_length);
-  put_text(to, "");
-  put(to, index.size);
-  put(to, index.size);
-}
-
-void append(std::string& to, const Statistics& statistics) {
-  const OpenRecord record(to, Opcode::kStatistics);
-  put(to, statistics.messages);
-  put(to, statistics.schemas);
-  put(to, statistics.channels);
-  put(to, std::uint32_t{0});  // attachments
-  put(to, statistics.metadata);
-  put(to, statistics.chunks);
-  put(to, statistics.start);
-  put(to, statistics.end);
-  put_counts(to, statistics.channel_messages);
-}
+void append(std::string& to, const Header& header) { put_record(to, header); }
+void append(std::string& to, const Schema& schema) { put_record(to, schema); }
+void append(std::string& to, const Channel& channel) { put_record(to, channel); }
+void append(std::string& to, const Metadata& metadata) { put_record(to, metadata); }
+void append(std::string& to, const ChunkIndex& index) { put_record(to, index); }
+void append(std::string& to, const Statistics& statistics) { put_record(to, statistics); }
 
 void append_message(std::string& to, const MessageHead& head, std::size_t size) {
   to.push_back(static_cast<char>(Opcode::kMessage));
   put(to, std::uint64_t{kMessageHead + size});
-  put(to, head.channel);
-  put(to, head.sequence);
-  put(to, head.log_time);
-  put(to, head.publish_time);
+  put_fields(to, head);
 }
 
 void write_chunk_head(char* to, const ChunkHead& head) {
   std::string text;
   text.push_back(static_cast<char>(Opcode::kChunk));
   put(text, kChunkHead - kRecordHead + head.uncompressed_size);
-  put(text, head.start);
-  put(text, head.end);
-  put(text, head.uncompressed_size);
-  put(text, head.uncompressed_crc);
-  put_text(text, "");
+  put_fields(text, head);
   put(text, head.uncompressed_size);
   std::memcpy(to, text.data(), kChunkHead);
 }
@@ -175,7 +126,7 @@ void append_metadata_index(std::string& to, std::uint64_t offset, std::uint64_t 
   const OpenRecord record(to, Opcode::kMetadataIndex);
   put(to, offset);
   put(to, length);
-  put_text(to, name);
+  put(to, name);
 }
 
 void append_summary_offset(std::string& to, Opcode group, std::uint64_t start, std::uint64_t length) {

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "engine/plugin.h"
+#include "leapp/bundle/format.h"
 #include "runtime/onnx_engine.h"
 #include "runtime/pipeline_access.h"
 
@@ -42,7 +43,7 @@ Result<std::unique_ptr<engine::Engine>> open_torch(const engine::Options& option
       continue;
     }
     auto open = reinterpret_cast<engine::OpenPlugin>(dlsym(handle, engine::kPluginFunction));
-    if (open == nullptr) return failed_precondition(fmt::format("{} is no engine of LEAPP", place));
+    if (open == nullptr) return failed_precondition(fmt::format("{} is not an engine of LEAPP", place));
     std::string error;
     std::unique_ptr<engine::Engine> engine(open(engine::kPluginVersion, &options, &error));
     if (!engine) return failed_precondition(fmt::format("{}: {}", place, error));
@@ -58,13 +59,20 @@ Result<std::unique_ptr<engine::Engine>> open_torch(const engine::Options& option
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, const engine::Options& options) {
-  if (backend == "onnx") return open_onnx_engine(options);
-  if (backend == "jit") return open_torch(options);
-  if (backend == "pt2") {
-    return unimplemented(
-        "'pt2' models run from Python only (leapp.InferenceManager); for C++ export with 'onnx' or 'jit'");
+  const bundle::FormatInfo* known = bundle::find_format(backend);
+  if (known == nullptr) {
+    return invalid_argument(fmt::format("expected {}, found {}", bundle::format_names(), quote(backend)));
   }
-  return invalid_argument(fmt::format("expected jit, onnx or pt2, found {}", quote(backend)));
+  switch (known->format) {
+    case bundle::ModelFormat::kTorchScript:
+      return open_torch(options);
+    case bundle::ModelFormat::kOnnx:
+      return open_onnx_engine(options);
+    case bundle::ModelFormat::kPt2:
+      break;
+  }
+  return unimplemented(fmt::format(
+      "'{}' models run from Python only (leapp.InferenceManager); for C++ export with 'onnx' or 'jit'", backend));
 }
 
 Result<std::unique_ptr<engine::Engine>> PipelineAccess::open_engine(const std::string& backend,

@@ -96,7 +96,7 @@ Status PipelineAccess::Fresh::status() const {
           fmt::format("a guard is set on the state {}, which the new bundle does not have, or has with another type",
                       quote(guarded_.data())));
   }
-  return internal_error("reloader: an outcome that nobody knows");
+  return internal_error("reloader: an unknown outcome");
 }
 
 // ---- What a bundle does to be swapped in ----

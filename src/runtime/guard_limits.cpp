@@ -65,7 +65,7 @@ Result<std::vector<std::size_t>> elements_of(const Port& port, const std::string
   }
   if (axes == 1) return found;
   return invalid_argument(fmt::format("{}: elements: {} {}; the port has {}", port.name, quote(name),
-                                      axes == 0 ? "is none of its elements" : "stands along several axes",
+                                      axes == 0 ? "is not one of its elements" : "stands along several axes",
                                       names_text(port)));
 }
 
@@ -146,8 +146,8 @@ Status set_element(GuardedPort& guarded, std::size_t element, const Limits& limi
 
 Result<GuardedPort> guarded_port(const PortGuard& rule, Port port) {
   if (rule.non_finite == GuardAction::kClamp) {
-    return invalid_argument(fmt::format(
-        "{}: non_finite: expected pass, hold or fail, found clamp: there is no number that NaN is near to", port.name));
+    return invalid_argument(
+        fmt::format("{}: non_finite: expected pass, hold or fail, found clamp: no limit is close to NaN", port.name));
   }
   if (port.size() > std::numeric_limits<std::uint32_t>::max()) {
     return invalid_argument(fmt::format("{}: expected less than 2^32 elements, found {}", port.name, port.size()));

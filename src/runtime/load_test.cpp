@@ -86,7 +86,7 @@ std::vector<Case> broken_specs() {
       {"other state", [](TestBundle& b) { b.initial[0].first = "policy/x"; }, untouched,
        "expected a value for the feedback input policy/h_in, found none"},
       {"unknown state", [](TestBundle& b) { b.initial.emplace_back("policy/g", std::vector<float>(4)); }, untouched,
-       "\"policy/g\" is no input of any node"},
+       "\"policy/g\" is not an input of any node"},
       {"state's shape", [](TestBundle& b) { b.shape = {4}; }, untouched,
        "policy/h_in: expected float32[1,4], found float32[4]"},
       {"checksum", [](TestBundle& b) { b.spec.models[0].parameters.sha256sum->front() ^= 1; }, untouched,

@@ -59,7 +59,8 @@ bundle::BundleSpec one_port(bundle::Port port) {
 
 TEST(Ports, NamesOfTheLastAxisOrTheFirst) {
   const std::vector<std::string> two{"a", "b"};
-  bundle::Port port{.name = "x", .shape = {1, 2}, .element_names = std::vector<bundle::AxisNames>{two}};
+  bundle::Port port{.name = "x", .shape = {1, 2}};
+  port.element_names = {two};
   EXPECT_EQ(port_of(one_port(port), "n/x", PortRole::kInput).value().element_names[1], two);
   port.shape = {2, 5};
   EXPECT_EQ(port_of(one_port(port), "n/x", PortRole::kInput).value().element_names[0], two);

@@ -33,7 +33,8 @@ class RobotBundle {
     bundle_.write_file("policy.onnx", maker.bytes());
     const std::vector<bundle::AxisNames> joints{std::nullopt, std::vector<std::string>{"hip", "knee", "ankle"}};
     const auto port = [&](const char* name, const char* kind) {
-      bundle::Port made{.name = name, .shape = {1, 3}, .element_names = joints};
+      bundle::Port made{.name = name, .shape = {1, 3}};
+      made.element_names = joints;
       if (kind != nullptr) made.kind = kind;
       return made;
     };

@@ -40,7 +40,7 @@ class Stored {
     const std::unordered_set<std::string> inputs = inputs_of(spec);
     for (const bundle::TensorRange& tensor : file_.tensors()) {
       if (!inputs.contains(tensor.name)) {
-        return invalid_argument(fmt::format("{} is no input of any node", quote_brief(tensor.name)));
+        return invalid_argument(fmt::format("{} is not an input of any node", quote_brief(tensor.name)));
       }
     }
     return {};

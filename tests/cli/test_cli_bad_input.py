@@ -167,7 +167,7 @@ def test_every_byte_of_an_npz_may_be_wrong(leapp: tool.Tool, walk: Path) -> None
 
 def test_traces_of_other_bundles(leapp: tool.Tool, walk: Path) -> None:
     np.savez(leapp.cwd / "t.npz", **{"inputs/other/x": np.zeros((3, 1, 4), np.float32)})
-    assert "is no port of this bundle" in leapp.error("run", "walk", "--replay", "t.npz")
+    assert "is not a port of this bundle" in leapp.error("run", "walk", "--replay", "t.npz")
     np.savez(leapp.cwd / "t.npz", **{"inputs/pre/x": np.zeros((3, 1, 4), np.float32)})
     assert "expected values for inputs/policy/h_in" in leapp.error("run", "walk", "--replay", "t.npz")
 

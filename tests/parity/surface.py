@@ -234,14 +234,14 @@ BACKENDS: dict[str, str] = {
 }
 BACKEND_PARAMS: dict[str, str] = {
     "opset_version": "onnx backends: 13 to 23, 18 if not given",
-    "optimize": "onnx-dynamo, onnx-torchscript; elsewhere a note: the graph is simplified in any case",
+    "optimize": "onnx-dynamo, onnx-torchscript; elsewhere a note: the graph is always simplified",
     "verify": "onnx-dynamo; elsewhere a note: compile_graph(validate=True) checks every model",
     "report": "onnx-dynamo, to the log; elsewhere a note",
-    "skip_validation": "a note: the ONNX checker is not asked in any case",
+    "skip_validation": "a note: the ONNX checker is never run",
     "prescript": "a note: what is exported is the recorded graph",
     "check_trace": "a note: compile_graph(validate=True) checks every model",
     "strict": "a note: what is exported is the recorded graph",
-    "device": "a note: whoever loads the model says where it runs",
+    "device": "a note: the device is chosen when the model is loaded",
     "dynamic_shapes": "a note: ports have the shapes they were captured with",
     "model_path": "as there",
     "copy_original_model": "as there, but True if not given",

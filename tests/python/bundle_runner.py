@@ -13,13 +13,14 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import harness
 import leapp
 import numpy as np
+import pytest
 import torch
 from leapp import _runtime
 
@@ -153,3 +154,16 @@ def _compare(bundle: Bundle, found: bytes) -> None:
             problem = harness.difference([value], [raw.view(value.dtype).reshape(value.shape)])
             assert problem is None, f"{bundle.folder}: step {step}: {name}: {problem}"
     assert at == len(found)
+
+
+def fixture_that_steps_elsewhere(stepped: list[Bundle]) -> Any:
+    """At a module's end the bundles in `stepped` are stepped again, by a C++ program and without torch."""
+
+    @pytest.fixture(scope="module", autouse=True)
+    def stepped_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+        yield
+        if stepped:
+            step_elsewhere(stepped, tmp_path_factory.mktemp("elsewhere"))
+        stepped.clear()
+
+    return stepped_elsewhere

@@ -134,7 +134,7 @@ def test_a_model_gets_the_inputs_it_has(model: Any, suffix: str, expected: list[
     data = read_yaml(tmp_path / "g")
     assert [port["name"] for port in data["models"]["n"]["inputs"]] == expected
     assert data["pipeline"]["inputs"] == {"n": expected}
-    assert "input 'unused' is none of the model's and is dropped" in read_log(tmp_path / "g")
+    assert "input 'unused' is not an input of the model and is dropped" in read_log(tmp_path / "g")
 
 
 def test_a_model_that_takes_neither_the_names_nor_the_number(tmp_path: Path) -> None:

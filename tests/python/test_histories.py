@@ -215,7 +215,7 @@ def test_declarations_of_the_wrong_kind(tmp_path: Path) -> None:
     for wrong in (7, "", True, ["x"]):
         with pytest.raises(TypeError, match="reset_from must name an input"):
             annotate.state_tensors("policy", {"h": torch.zeros(1)}, reset_from=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="speaks of 'k'; there are: 'h'"):
+    with pytest.raises(ValueError, match="names the state 'k'; there are: 'h'"):
         annotate.state_tensors("policy", {"h": torch.zeros(1)}, reset_from={"k": "x"})
     leapp.start("loop", save_path=str(tmp_path))
     annotate.input_tensors("policy", {"x": torch.zeros(1, 3)})
@@ -234,7 +234,7 @@ def test_a_declared_state_that_is_none(tmp_path: Path) -> None:
         buffer[:] = 2 * x
         annotate.output_tensors("policy", {"y": buffer + 1}, export_with="jit")
     leapp.stop()
-    with pytest.raises(ValueError, match=r"'scratch', and there is none of that name; the node's states: none"):
+    with pytest.raises(ValueError, match=r"'scratch', which the node does not have; its states: none"):
         leapp.compile_graph()
 
 

@@ -155,7 +155,7 @@ def test_threads_that_share_a_manager(bundles: dict[str, Path]) -> None:
             try:
                 found.append(action(manager))
             except RuntimeError as error:
-                assert "swapped the bundle meanwhile" in str(error)  # noqa: PT017
+                assert "swapped the bundle during this call" in str(error)  # noqa: PT017
 
     with Reloader(manager) as reloader:
         threads = [threading.Thread(target=run) for _ in range(2)]

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +19,7 @@ import leapp
 import numpy as np
 import pytest
 import torch
+from harness import RecurrentByHand
 from leapp import InferenceManager, annotate
 
 X = torch.tensor([[1.0, -2.0, 0.5, 3.0]])
@@ -28,17 +28,6 @@ X = torch.tensor([[1.0, -2.0, 0.5, 3.0]])
 @pytest.fixture
 def manager(tmp_path: Path) -> InferenceManager:
     return InferenceManager(hand_made.recurrent(tmp_path))
-
-
-class Loop:
-    """The recurrent bundle, by hand."""
-
-    def __init__(self) -> None:
-        self.h = torch.tensor([[1.0, 2.0, 3.0, 4.0]])
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        self.h = self.h / 2 + (2 * x + 1)
-        return self.h
 
 
 def test_names_and_descriptions(tmp_path: Path) -> None:
@@ -65,31 +54,10 @@ def test_descriptions_say_what_the_yaml_says(tmp_path: Path) -> None:
 
 
 def test_both_ways_to_call(manager: InferenceManager) -> None:
-    loop = Loop()
+    loop = RecurrentByHand()
     for i in range(10):
         call = manager.run_policy if i % 2 else manager
         assert torch.equal(call({"pre/x": X * i})["post/y"], loop(X * i))
-
-
-@pytest.mark.parametrize("source", ["torch", "numpy"])
-def test_every_dtype(source: str, tmp_path: Path) -> None:
-    manager = InferenceManager(hand_made.every_type(tmp_path))
-    given = manager.get_mock_input(seed=3)
-    assert list(given) == [f"node/{dtype}_in" for dtype in hand_made.DTYPES]
-    inputs: dict[str, Any] = dict(given)
-    if source == "numpy":
-        inputs = {k: v.numpy() if v.dtype != torch.bfloat16 else to_bfloat16_array(v) for k, v in given.items()}
-    found = manager(inputs)
-    for dtype in hand_made.DTYPES:
-        value = given[f"node/{dtype}_in"]
-        assert value.dtype == getattr(torch, dtype)
-        assert torch.equal(found[f"node/{dtype}_out"], value)
-        assert value.to(torch.float64).unique().numel() > 1  # it is random
-
-
-def to_bfloat16_array(tensor: torch.Tensor) -> np.ndarray:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-    return tensor.view(torch.uint16).numpy().view(ml_dtypes.bfloat16)
 
 
 def test_mock_input_is_seeded_and_leaves_generators_alone(manager: InferenceManager) -> None:
@@ -115,135 +83,6 @@ def test_mock_input_is_normal(tmp_path: Path) -> None:
         assert abs(value.mean().item()) < 0.02
         assert abs(value.std().item() - 1) < 0.02
         assert abs((value.abs() < 1).double().mean().item() - 0.6827) < 0.01
-
-
-class OnlyDlpack:
-    """An array of a library that nobody knows."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> Any:
-        return self.array.__dlpack_device__()
-
-
-class OldDlpack(OnlyDlpack):
-    """From before there was max_version."""
-
-    def __dlpack__(self, stream: Any = None) -> Any:
-        return self.array.__dlpack__()
-
-
-WIDE = torch.arange(64.0).reshape(4, 16)
-INPUTS: dict[str, Callable[[], Any]] = {
-    "tensor": lambda: X,
-    "array": lambda: X.numpy(),
-    "requires_grad": lambda: X.clone().requires_grad_(),
-    "result_of_grad": lambda: X.clone().requires_grad_() * 1,
-    "parameter": lambda: torch.nn.Parameter(X),
-    "column": lambda: WIDE[:, 3:4].t(),
-    "every_fourth": lambda: WIDE[1:2, ::4],
-    "reversed": lambda: X.numpy()[:, ::-1],
-    "fortran": lambda: np.asfortranarray(WIDE.numpy())[2:3, :4],
-    "broadcast": lambda: torch.ones(1, 1).expand(1, 4),
-    "negated_view": lambda: torch._neg_view(X),
-    "read_only": lambda: np.broadcast_to(np.float32(2), (1, 4)),
-    "memoryview": lambda: memoryview(X.numpy()),
-    "inference_mode": lambda: torch.inference_mode()(lambda: X + 1)(),
-    "dlpack_of_torch": lambda: OnlyDlpack(X),
-    "dlpack_of_numpy": lambda: OnlyDlpack(WIDE.numpy()[2:3, 4:12:2]),
-    "old_dlpack": lambda: OldDlpack(X.numpy().copy()),
-    "subclass_of_array": lambda: np.ma.masked_array(X.numpy()),
-}
-
-
-@pytest.mark.parametrize("kind", INPUTS)
-def test_arrays_that_are_taken(kind: str, manager: InferenceManager) -> None:
-    value = INPUTS[kind]()
-    inner = value.array if isinstance(value, OnlyDlpack) else value
-    expected = (
-        inner.detach().clone()
-        if isinstance(inner, torch.Tensor)
-        else torch.from_numpy(np.array(inner, copy=True, order="C"))
-    )
-    assert torch.equal(manager({"pre/x": value})["post/y"], Loop()(expected))
-
-
-def strided(size: list[int], order: list[int], steps: list[int]) -> torch.Tensor:
-    """A view of that size with axes in that order in memory, and gaps."""
-    big = torch.arange(float(np.prod([size[a] * steps[a] for a in order]))).reshape([size[a] * steps[a] for a in order])
-    back = [order.index(a) for a in range(len(size))]
-    return big.permute(back)[tuple(slice(None, None, step) for step in steps)]
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1]])
-@pytest.mark.parametrize("steps", [[1, 1, 1], [1, 1, 2], [2, 1, 1], [1, 3, 1]])
-def test_any_strides(order: list[int], steps: list[int], tmp_path: Path) -> None:
-    manager = identity_manager(tmp_path, torch.zeros(2, 3, 5))
-    value = strided([2, 3, 5], order, steps)
-    assert torch.equal(manager({"n/x": value})["n/y"], value)
-    assert torch.equal(manager({"n/x": value.numpy()})["n/y"], value)
-    assert torch.equal(manager({"n/x": value.numpy()[::-1, :, ::-1]})["n/y"], value.flip(0, 2))
-
-
-def identity_manager(folder: Path, value: torch.Tensor, backend: str = "onnx") -> InferenceManager:
-    leapp.start("g", save_path=folder)
-    x = annotate.input_tensors("n", {"x": value})
-    annotate.output_tensors("n", {"y": x * 1}, export_with=backend)
-    leapp.stop()
-    leapp.compile_graph(visualize=False)
-    return InferenceManager(folder / "g")
-
-
-@pytest.mark.parametrize("backend", ["onnx", "jit", "pt2"])
-def test_scalars_and_empty_tensors(backend: str, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    manager = identity_manager(tmp_path, torch.tensor(1.5), backend)
-    for value in (torch.tensor(2.5), np.array(2.5, np.float32), np.float32(2.5)):
-        found = manager({"n/x": value})["n/y"]
-        assert (found.shape, found.item()) == ((), 2.5)
-    if backend != "onnx":
-        empty = identity_manager(tmp_path / "empty", torch.zeros(0, 3), backend)
-        for nothing in (torch.zeros(0, 3), np.zeros((0, 3), np.float32)):
-            assert empty({"n/x": nothing})["n/y"].shape == (0, 3)
-
-
-def test_the_callers_memory_is_neither_kept_nor_written(manager: InferenceManager) -> None:
-    value, array = X.clone(), X.numpy().copy()
-    references = sys.getrefcount(value), sys.getrefcount(array)
-    first = manager({"pre/x": value})
-    second = manager({"pre/x": array})
-    manager.set_input_value("policy", "h_in", value)
-    assert (sys.getrefcount(value), sys.getrefcount(array)) == references
-    assert torch.equal(value, X)
-    assert np.array_equal(array, X.numpy())
-    kept = [each["post/y"].clone() for each in (first, second)]
-    third = manager({"pre/x": value.fill_(100)})  # what was given before is no longer looked at
-    third["post/y"].fill_(-1)  # results are the caller's
-    assert torch.equal(manager({"pre/x": X})["post/y"], Loop_from(X, [value, X])[-1])
-    assert torch.equal(first["post/y"], kept[0])
-    assert torch.equal(second["post/y"], kept[1])
-
-
-def Loop_from(h: torch.Tensor, inputs: list[torch.Tensor]) -> list[torch.Tensor]:  # noqa: N802
-    loop = Loop()
-    loop.h = h
-    return [loop(x) for x in inputs]
-
-
-def test_results_outlive_the_manager(tmp_path: Path) -> None:
-    manager = InferenceManager(hand_made.recurrent(tmp_path))
-    found = manager({"pre/x": X})["post/y"]
-    expected = found.clone()
-    del manager
-    gc.collect()
-    assert torch.equal(found, expected)
-    found.add_(1)
-    assert found.is_contiguous()
-    assert not found.requires_grad
 
 
 BAD: dict[str, tuple[Any, type[Exception], list[str]]] = {
@@ -273,7 +112,7 @@ BAD: dict[str, tuple[Any, type[Exception], list[str]]] = {
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_inputs_are_named_and_change_nothing(kind: str, manager: InferenceManager) -> None:
     inputs, exception, words = BAD[kind]
-    loop = Loop()
+    loop = RecurrentByHand()
     assert torch.equal(manager({"pre/x": X})["post/y"], loop(X))
     for _ in range(2):
         with pytest.raises(exception) as failure:
@@ -300,9 +139,9 @@ def test_a_mapping_will_do(manager: InferenceManager) -> None:
     import collections
     import types
 
-    assert torch.equal(manager(types.MappingProxyType({"pre/x": X}))["post/y"], Loop()(X))
+    assert torch.equal(manager(types.MappingProxyType({"pre/x": X}))["post/y"], RecurrentByHand()(X))
     manager.reset()
-    assert torch.equal(manager(collections.OrderedDict({"pre/x": X}))["post/y"], Loop()(X))
+    assert torch.equal(manager(collections.OrderedDict({"pre/x": X}))["post/y"], RecurrentByHand()(X))
 
 
 def test_a_state_under_its_short_name(tmp_path: Path) -> None:
@@ -332,7 +171,7 @@ def test_a_failing_step_leaves_the_state(engine: Literal["native", "onnxruntime"
 
 
 def test_set_a_feedback_input(manager: InferenceManager) -> None:
-    loop = Loop()
+    loop = RecurrentByHand()
     for name in ("h_in", "h"):
         loop.h = torch.full((1, 4), 8.0)
         manager.set_input_value("policy", name, loop.h)
@@ -353,7 +192,7 @@ def test_set_an_external_input(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_set(manager: InferenceManager) -> None:
-    loop = Loop()
+    loop = RecurrentByHand()
     assert torch.equal(manager({"pre/x": X})["post/y"], loop(X))
     for node, name in (("post", "x"), ("nobody", "x"), ("policy", "nothing"), ("post", "y")):
         with pytest.raises(KeyError, match=f'"{node}/{name}".*pre/x.*policy/h_in'):
@@ -371,7 +210,7 @@ def test_reset(manager: InferenceManager) -> None:
     for mode, start in (("exported", [[1.0, 2.0, 3.0, 4.0]]), ("zeros", [[0.0] * 4]), (None, [[1.0, 2.0, 3.0, 4.0]])):
         manager({"pre/x": X})
         manager.reset(mode) if mode else manager.reset()
-        loop = Loop()
+        loop = RecurrentByHand()
         loop.h = torch.tensor(start)
         assert torch.equal(manager({"pre/x": X})["post/y"], loop(X))
     with pytest.raises(ValueError, match='mode: expected one of "exported", "zeros", "first_frame"; found "ones"'):
@@ -455,17 +294,17 @@ def test_a_bundle_that_is_not_right(tmp_path: Path) -> None:
     path.write_text(text.replace("policy.onnx", "../outside.onnx"))
     with pytest.raises(ValueError, match="outside"):
         InferenceManager(path)
-    assert torch.equal(InferenceManager(path, allow_outside=True)({"pre/x": X})["post/y"], Loop()(X))
+    assert torch.equal(InferenceManager(path, allow_outside=True)({"pre/x": X})["post/y"], RecurrentByHand()(X))
 
 
 def test_options(tmp_path: Path) -> None:
     path = hand_made.recurrent(tmp_path)
     manager = InferenceManager(path, threads=2, provider="cpu", optimisation="off", profile_prefix=tmp_path / "profile")
-    assert torch.equal(manager({"pre/x": X})["post/y"], Loop()(X))
+    assert torch.equal(manager({"pre/x": X})["post/y"], RecurrentByHand()(X))
     del manager
     gc.collect()
     assert list(tmp_path.glob("profile*.json"))
-    assert torch.equal(InferenceManager(path, fuse=False)({"pre/x": X})["post/y"], Loop()(X))
+    assert torch.equal(InferenceManager(path, fuse=False)({"pre/x": X})["post/y"], RecurrentByHand()(X))
     with pytest.raises(ValueError, match='provider: expected one of "auto", "cpu", "cuda"; found "tpu"'):
         InferenceManager(path, provider="tpu")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="optimisation"):

@@ -12,7 +12,7 @@ import contextlib
 import io
 import runpy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,17 +28,9 @@ SEEDS = Path(__file__).parent / "seeds"
 BUNDLES = ROOT / "tests" / "bundles"
 STEPS = 100
 STEPPED: list[bundle_runner.Bundle] = []
+_stepped_elsewhere = bundle_runner.fixture_that_steps_elsewhere(STEPPED)
 
 Original = Callable[..., dict[str, torch.Tensor]]  # inputs by port; outputs by "node/port"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _stepped_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """At the end, whatever bundles the tests here stepped are stepped again, by a C++ program and without torch."""
-    yield
-    if STEPPED:
-        bundle_runner.step_elsewhere(STEPPED, tmp_path_factory.mktemp("elsewhere"))
-    STEPPED.clear()
 
 
 def assert_equal_loop(folder: Path, original: Original) -> None:

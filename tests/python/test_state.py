@@ -8,7 +8,6 @@ Each policy below is an ordinary class with state of its own and a `step(obs)`; 
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +21,7 @@ from torch import nn
 
 STEPS = 100
 STEPPED: list[bundle_runner.Bundle] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _stepped_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """At the end, whatever bundles the tests here stepped are stepped again, by a C++ program and without torch."""
-    yield
-    if STEPPED:
-        bundle_runner.step_elsewhere(STEPPED, tmp_path_factory.mktemp("elsewhere"))
-    STEPPED.clear()
+_stepped_elsewhere = bundle_runner.fixture_that_steps_elsewhere(STEPPED)
 
 
 def observations(count: int) -> list[torch.Tensor]:

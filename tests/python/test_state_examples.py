@@ -8,24 +8,21 @@ The programs in docs/state.md run too, and say what the page shows.
 from __future__ import annotations
 
 import collections
-import importlib.util
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bundle_runner
 import leapp
 import pytest
 import torch
-from harness import assert_same, read_log, read_yaml, warnings_in
+from harness import EXAMPLES, assert_same, load_example, read_log, read_yaml, warnings_in
 from leapp import annotate
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
 STEPS = 100
 
 
@@ -34,16 +31,6 @@ def run(name: str, folder: Path) -> list[str]:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
-
-
-def load(name: str) -> ModuleType:
-    """The example's own functions and classes; without a session its annotations hand back what they are given."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def numbers(line: str) -> list[float]:
@@ -78,12 +65,12 @@ def test_stateful_gru(tmp_path: Path) -> None:
     folder = tmp_path / "stateful_gru"
     assert read_yaml(folder)["pipeline"]["feedback_flow"] == {"policy/h_state": ["policy/h_state"]}
     assert warnings_in(read_log(folder)) == []  # everything is declared
-    policy = load("stateful_gru_export").make_policy()
+    policy = load_example("stateful_gru_export").make_policy()
     first = policy(torch.sin(0.1 * torch.arange(16)).unsqueeze(0))
     assert_same([first[0]], [torch.tensor(numbers(printed[0]))], atol=1e-6)
     assert_same([policy.h_state[0, 0, :8]], [torch.tensor(numbers(printed[1]))], atol=1e-6)
 
-    policy, bundle = load("stateful_gru_export").make_policy(), bundle_runner.Bundle(folder)
+    policy, bundle = load_example("stateful_gru_export").make_policy(), bundle_runner.Bundle(folder)
     for obs in observations(16):
         assert_same([policy(obs)], [bundle.step(obs=obs)["policy/action"]])
 
@@ -98,7 +85,7 @@ def test_feedback(tmp_path: Path) -> None:
     assert pipeline["data_flow"] == {"policy_step/policy_context": ["feedback_update/policy_context"]}
     assert warnings_in(read_log(folder)) == []
 
-    step, memory, bundle = load("feedback_example").step, torch.tensor([0.0]), bundle_runner.Bundle(folder)
+    step, memory, bundle = load_example("feedback_example").step, torch.tensor([0.0]), bundle_runner.Bundle(folder)
     seen = [torch.tensor([1.0]), torch.tensor([0.25]), *(obs.flatten() for obs in observations(1)[2:])]
     for i, obs in enumerate(seen):
         action, memory = step(obs, memory)
@@ -119,7 +106,7 @@ def test_undeclared_state(tmp_path: Path) -> None:
     for name in names:
         assert any(f"'{name}'" in line and "undeclared_state.py:" in line for line in warnings)
 
-    example = load("undeclared_state")
+    example = load_example("undeclared_state")
     assert "annotate" not in Path(example.__file__).read_text().partition("class Policy")[2].partition("def obs")[0]
     policy = example.Policy()
     targets = [policy(example.observation(i)) for i in range(example.PASSES)]

@@ -56,7 +56,7 @@ LEAPP_API WiringReport resolve_wiring(const BundleSpec& spec);
 /// The wiring, or all its problems in one Status.
 LEAPP_API Result<Wiring> check_wiring(const BundleSpec& spec);
 
-/// Nodes without a model and backends nobody knows ("jit", "onnx" and "pt2" are known).
+/// Nodes without a model and backends nobody knows (format.h has those that are known).
 LEAPP_API std::vector<Status> find_model_problems(const BundleSpec& spec);
 
 /// Ok when there are none, else one Status with all their messages.

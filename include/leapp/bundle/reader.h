@@ -51,7 +51,7 @@ struct FileOptions {
 /// says where something is wrong with it and not what was found there: it may be anybody's file.
 LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file, const FileOptions& options = {});
 
-/// The file that `name` in the bundle in `folder` means, without symlinks. kIo when it is no regular file,
+/// The file that `name` in the bundle in `folder` means, without symlinks. kIo when it is not a regular file,
 /// kInvalidArgument when it lies outside the folder and may not.
 LEAPP_API Result<std::filesystem::path> locate_file(const std::filesystem::path& folder, const std::string& name,
                                                     const FileOptions& options = {});

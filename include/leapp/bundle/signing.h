@@ -58,7 +58,7 @@ struct SignOptions {
 /// Hashes every file of the bundle (its YAML file, or the folder that has one of the same name) and writes
 /// `{name}.manifest` beside the YAML, whole or not at all. Signatures by other keys stay when files and serial are what
 /// these have signed, and are dropped else; the same key, files and serial give the same bytes. Refused are symlinks
-/// and what is no regular file, a model or initial values that lie outside of the folder, and a bundle that
+/// and what is not a regular file, a model or initial values that lie outside of the folder, and a bundle that
 /// contradicts its own checksums: what cannot be loaded is not signed.
 LEAPP_API Result<Signature> sign_bundle(const std::filesystem::path& bundle, const std::string& private_key,
                                         const SignOptions& options = {});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "leapp/base/dtype.h"
+#include "leapp/base/export.h"
 
 /// What `{name}.yaml` says, as plain data. Lists of pairs stand for YAML maps: their order is the file's. Absent
 /// optionals are keys that are not written, except under ModelParameters and SystemInformation, where they are written
@@ -54,18 +55,28 @@ struct TemporalAxis {
 /// A key of an output that says whether it is the next value of state alone, where its edges would mislead (check.h).
 inline constexpr const char* kStateKey = "leapp_state";
 
-struct Port {
+/// What a port means to whoever deploys the pipeline. A field that is added here has a row in the table of
+/// src/bundle/port_fields.cpp, which everything that reads, writes or shows ports goes by.
+struct Semantics {
+  std::optional<std::string> kind;                      ///< "state/joint/position", or any text
+  std::optional<std::vector<AxisNames>> element_names;  ///< one entry per axis
+  std::optional<TemporalAxis> temporal_axis;
+  YamlMap extra;  ///< keys of the user's, which must not use the name of a built-in field
+
+  bool operator==(const Semantics&) const = default;
+};
+
+struct Port : Semantics {
   std::string name;
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::string type = "tensor";
-  std::optional<std::string> kind;
-  std::optional<std::vector<AxisNames>> element_names;  ///< one entry per axis
-  std::optional<TemporalAxis> temporal_axis;
-  YamlMap extra;  ///< keys that stand beside the built-in ones
 
   bool operator==(const Port&) const = default;
 };
+
+/// What a model's file is written in. format.h has the table of their names, suffixes and needs.
+enum class ModelFormat : std::uint8_t { kTorchScript, kOnnx, kPt2 };
 
 /// All absent: a placeholder, a node without a model.
 struct ModelParameters {
@@ -75,6 +86,9 @@ struct ModelParameters {
   std::optional<std::string> sha256sum;
   std::optional<std::int64_t> opset_version;  ///< not written when absent
   YamlMap extra;
+
+  /// What `backend` names; nothing where that is null or known to nobody.
+  [[nodiscard]] LEAPP_API std::optional<ModelFormat> format() const;
 
   bool operator==(const ModelParameters&) const = default;
 };

@@ -168,7 +168,7 @@ void ArrayLibrary::check(const std::vector<PortInfo>& ports) const {
   if (exchange_ != nullptr || from_capsule_.is_valid()) return;
   for (const PortInfo& port : ports) {
     if (port.dtype != DType::kBFloat16) continue;
-    raise(invalid_argument(fmt::format("{} is bfloat16, which NumPy lacks: import torch first", port.name)));
+    raise(invalid_argument(fmt::format("{} is bfloat16, which NumPy does not have: import torch first", port.name)));
   }
 }
 

@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <variant>
+
+#include "leapp/bundle/port_entry.h"
 
 namespace nb = nanobind;
 
 namespace leapp::python {
 namespace {
-
-// Stands in element_names for an axis of moments (docs/bundle_format.md).
-constexpr const char* kTemporalAxis = "__temporal_axis__";
 
 nb::str text(std::string_view value) { return nb::str(value.data(), value.size()); }
 
@@ -35,42 +33,8 @@ struct Converter {
   }
 };
 
-nb::list element_names(const bundle::Port& port) {
-  nb::list axes;
-  const std::size_t named = port.element_names ? port.element_names->size() : 0;
-  const std::size_t count = std::max(named, port.temporal_axis ? port.temporal_axis->axis + 1 : 0);
-  for (std::size_t axis = 0; axis < count; ++axis) {
-    const bundle::AxisNames names = axis < named ? (*port.element_names)[axis] : bundle::AxisNames();
-    if (port.temporal_axis && port.temporal_axis->axis == axis) {
-      axes.append(nb::str(kTemporalAxis));
-    } else if (!names) {
-      axes.append(nb::none());
-    } else {
-      nb::list list;
-      for (const std::string& name : *names) list.append(text(name));
-      axes.append(list);
-    }
-  }
-  return axes;
-}
-
 nb::object text_or_none(const std::optional<std::string>& value) {
   return value ? nb::object(text(*value)) : nb::none();
-}
-
-nb::dict describe(const bundle::Port& port) {
-  nb::dict dict;
-  dict["name"] = text(port.name);
-  dict["dtype"] = text(dtype_name(port.dtype));
-  nb::list shape;
-  for (const std::int64_t extent : port.shape) shape.append(extent);
-  dict["shape"] = shape;
-  dict["type"] = text(port.type);
-  if (port.kind) dict["kind"] = text(*port.kind);
-  if (port.element_names || port.temporal_axis) dict["element_names"] = element_names(port);
-  if (port.temporal_axis) dict["temporal_period_ms"] = port.temporal_axis->period_ms;
-  for (const auto& [key, value] : port.extra) dict[text(key)] = to_python(value);
-  return dict;
 }
 
 nb::dict describe(const bundle::ModelParameters& parameters) {
@@ -111,7 +75,7 @@ nb::object to_python(const bundle::YamlValue& value) { return std::visit(Convert
 
 nb::list describe(const std::vector<bundle::Port>& ports) {
   nb::list list;
-  for (const bundle::Port& port : ports) list.append(describe(port));
+  for (const bundle::Port& port : ports) list.append(Converter{}(bundle::port_entry(port)));
   return list;
 }
 

@@ -12,6 +12,7 @@
 #include "common/exceptions.h"
 #include "engine/engine.h"
 #include "interrupt.h"
+#include "leapp/bundle/format.h"
 #include "pt2_engine.h"
 #include "runtime/pipeline_access.h"
 
@@ -49,9 +50,12 @@ Status import_torch(const std::string& backend) {
 }
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, engine::Options options) {
-  if (backend == "onnx" && options.onnxruntime_package.empty()) options.onnxruntime_package = onnxruntime_package();
-  if (backend == "jit" || backend == "pt2") LEAPP_RETURN_IF_ERROR(import_torch(backend));
-  return backend == "pt2" ? open_pt2_engine() : runtime::PipelineAccess::open_engine(backend, options);
+  const bundle::FormatInfo* known = bundle::find_format(backend);
+  if (known != nullptr && known->needs_torch) LEAPP_RETURN_IF_ERROR(import_torch(backend));
+  if (known != nullptr && known->format == bundle::ModelFormat::kPt2) return open_pt2_engine();
+  const bool onnx = known != nullptr && known->format == bundle::ModelFormat::kOnnx;
+  if (onnx && options.onnxruntime_package.empty()) options.onnxruntime_package = onnxruntime_package();
+  return runtime::PipelineAccess::open_engine(backend, options);
 }
 
 }  // namespace

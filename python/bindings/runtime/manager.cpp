@@ -267,7 +267,7 @@ nb::dict Manager::run(nb::handle inputs) {
     results[port.key] = made.array;
   }
   const Turn turn(*this);
-  if (bundle != bundles_) raise(failed_precondition("another thread has swapped the bundle meanwhile; call again"));
+  if (bundle != bundles_) raise(failed_precondition("another thread swapped the bundle during this call; call again"));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_valid()) arrays[i].copy_to(input_views_[i].data);
   }
@@ -283,7 +283,7 @@ void Manager::set_input_value(const std::string& node, const std::string& name, 
   const auto state = state_names_.find(key);
   const auto input = input_names_.find(key);
   if (state == state_names_.end() && input == input_names_.end()) {
-    raise(not_found(fmt::format("{} can not be set: expected an input ({}) or a feedback input ({})", quote(key),
+    raise(not_found(fmt::format("{} cannot be set: expected an input ({}) or a feedback input ({})", quote(key),
                                 list_text(inputs_), list_text(states_))));
   }
   ArrayIn array;
@@ -298,7 +298,7 @@ void Manager::set_input_value(const std::string& node, const std::string& name, 
   const std::string port = states_[state->second].name;
   open(array, value, states_[state->second]);
   const Turn turn(*this);
-  if (bundle != bundles_) raise(failed_precondition("another thread has swapped the bundle meanwhile; call again"));
+  if (bundle != bundles_) raise(failed_precondition("another thread swapped the bundle during this call; call again"));
   array.copy_to(pipeline_->feedback_input(port).value().data);
   runtime::PipelineAccess::fill_history(*pipeline_, port, false);
 }

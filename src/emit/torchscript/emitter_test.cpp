@@ -396,7 +396,7 @@ TEST(Torchscript, UnknownOperatorsNameTheUsersLine) {
       "graph g(%x: float32[2]) {\n%0: float32[2] = my::op.v(self=%x) @ \"policy.py\":7 in \"f\"\nreturn (y=%0)\n}"));
   ASSERT_FALSE(bytes.ok());
   EXPECT_EQ(bytes.status().code(), StatusCode::kUnimplemented);
-  EXPECT_EQ(bytes.status().message(), "my::op.v at policy.py:7: TorchScript knows no such operator");
+  EXPECT_EQ(bytes.status().message(), "my::op.v at policy.py:7: TorchScript has no such operator");
   EXPECT_EQ(emit_torchscript(parsed("graph g(%x: float32[2]) {\nreturn ()\n}")).status().code(),
             StatusCode::kInvalidArgument);
 }

@@ -303,7 +303,7 @@ jit::Value* ModuleBuilder::reinterpret(const graph::Value* self, const graph::Te
 void ModuleBuilder::add_node(const graph::Node& node) {
   node_ = &node;
   const c10::FunctionSchema* recorded = find_schema(node);
-  if (recorded == nullptr) throw NodeError(node, "TorchScript knows no such operator");
+  if (recorded == nullptr) throw NodeError(node, "TorchScript has no such operator");
   const auto attributes = match_arguments(node, *recorded);
   const c10::FunctionSchema& schema = *choose_overload(*recorded, attributes);
   if (recorded->operator_name() == c10::OperatorName("aten::view", "dtype")) {

@@ -141,7 +141,7 @@ ValueId Lowering::read_constant(onnx::Encoded tensor) {
   auto read = onnx::read_tensor(tensor);
   if (!read.ok()) refuse(read.status().message());
   onnx::TensorContents& contents = read.value();
-  if (!contents.dtype) refuse(fmt::format("{} is of a type that is no number", quote(contents.name)));
+  if (!contents.dtype) refuse(fmt::format("{} is of a type that is not a number", quote(contents.name)));
   if (contents.external) refuse(fmt::format("the data of {} lies in another file", quote(contents.name)));
   return constant(*contents.dtype, contents.dims, std::move(contents.bytes));
 }

@@ -32,7 +32,7 @@ std::vector<To> read_as(DType dtype, std::span<const std::byte> bytes) {
       numbers.push_back(convert<To>(number));
     }
   });
-  if (!known) refuse(fmt::format("{} is no type of number here", dtype_name(dtype)));
+  if (!known) refuse(fmt::format("{} is not a type of number here", dtype_name(dtype)));
   return numbers;
 }
 

@@ -17,8 +17,9 @@ inline constexpr std::size_t kAlignment = 64;
 /// Gives every value that a call uses its place. Values whose lives do not overlap share memory; a result takes the
 /// memory of an operand where its kernel allows that. An error when more than kLargestMemory would be needed.
 ///
-/// Elements of all types share one arena, aligned as vectors want it; or each type has one of its own (Place::port is
-/// then the DType, and offsets are multiples of its size), so that memory never changes its type: the source form.
+/// Elements of all types share one arena, aligned as vectors want it; or each type has one of its own
+/// (PlannedAddress::port is then the DType, and offsets are multiples of its size), so that memory never changes its
+/// type: the source form.
 enum class Arenas { kOne, kByType };
 Status plan_memory(Plan& plan, Arenas arenas = Arenas::kOne);
 

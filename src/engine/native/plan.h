@@ -37,11 +37,11 @@ inline constexpr ValueId kNoValue = ~ValueId{0};
 enum class Space : std::uint8_t {
   kArena,     ///< lives during a step
   kConstant,  ///< weights, and what was worked out from them when loading
-  kInput,     ///< the caller's buffer number `Place::port`
+  kInput,     ///< the caller's buffer number `PlannedAddress::port`
   kOutput,
 };
 
-struct Place {
+struct PlannedAddress {
   Space space = Space::kArena;
   std::uint32_t port = 0;
   std::uint64_t offset = 0;  ///< bytes
@@ -58,7 +58,7 @@ struct Value {
   std::optional<onnx::Bytes> constant;
   std::optional<std::uint32_t> input;   ///< a port
   std::optional<std::uint32_t> output;  ///< a port
-  Place place;                          ///< since the memory plan
+  PlannedAddress place;                 ///< since the memory plan
 
   /// Weights that were packed: the constant they were made of. Element (row, column) of a matrix is there at offset +
   /// row * row_stride + column * column_stride; those of a convolution are as they were. For the source form.

@@ -8,7 +8,7 @@
 namespace leapp::native {
 namespace {
 
-std::string place_text(const Place& place) {
+std::string place_text(const PlannedAddress& place) {
   switch (place.space) {
     case Space::kArena:
       return fmt::format("arena+{}", place.offset);

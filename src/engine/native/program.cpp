@@ -9,7 +9,7 @@
 
 namespace leapp::native {
 
-std::byte* Addresses::operator()(const Place& place) const {
+std::byte* Addresses::operator()(const PlannedAddress& place) const {
   switch (place.space) {
     case Space::kArena:
       return arena + place.offset;

@@ -58,7 +58,7 @@ struct Addresses {
   std::vector<std::byte*> inputs;
   std::vector<std::byte*> outputs;
 
-  [[nodiscard]] std::byte* operator()(const Place& place) const;
+  [[nodiscard]] std::byte* operator()(const PlannedAddress& place) const;
 };
 
 /// Where the memory of a value is.

@@ -67,7 +67,7 @@ std::string path_of(void* symbol) {
 
 Result<Library> start(void* handle, const std::string& file) {
   void* symbol = dlsym(handle, "OrtGetApiBase");
-  if (symbol == nullptr) return not_found(fmt::format("{} is no ONNX Runtime: it has no OrtGetApiBase", file));
+  if (symbol == nullptr) return not_found(fmt::format("{} is not ONNX Runtime: it has no OrtGetApiBase", file));
   const OrtApiBase* base = reinterpret_cast<const OrtApiBase* (*)()>(symbol)();
   Library library;
   library.description = fmt::format("ONNX Runtime {} ({})", base->GetVersionString(), path_of(symbol));

@@ -52,7 +52,7 @@ TEST_F(LibraryDeathTest, ALibraryThatIsCutOffIsAnError) {
     fs::copy_file(library(), cut, fs::copy_options::overwrite_existing);
     fs::resize_file(cut, size);
     EXPECT_EXIT(open_and_exit({.onnxruntime_library = cut.string()}), ::testing::ExitedWithCode(1),
-                "libonnxruntime.so.1 is cut off: its headers speak of [0-9]+ bytes, it has " + std::to_string(size));
+                "libonnxruntime.so.1 is cut off: its headers describe [0-9]+ bytes, it has " + std::to_string(size));
   }
   fs::remove_all(cut.parent_path());
 }

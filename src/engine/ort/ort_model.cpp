@@ -72,7 +72,7 @@ Result<TensorInfo> read_type(const OrtApi& api, const OrtTypeInfo* type, std::st
   const OrtTensorTypeAndShapeInfo* tensor = nullptr;
   LEAPP_RETURN_IF_ORT_ERROR(api, api.CastTypeInfoToTensorInfo(type, &tensor));
   if (tensor == nullptr)
-    return unimplemented(fmt::format("{} is no tensor; only tensors can be ports", quote(info.name)));
+    return unimplemented(fmt::format("{} is not a tensor; only tensors can be ports", quote(info.name)));
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   LEAPP_RETURN_IF_ORT_ERROR(api, api.GetTensorElementType(tensor, &element));
   info.dtype = to_dtype(element);

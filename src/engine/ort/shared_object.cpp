@@ -40,7 +40,7 @@ Status check_whole(const std::filesystem::path& file) {
     if (stream && segment.p_type == PT_LOAD) end = std::max(end, end_of(segment.p_offset, segment.p_filesz));
   }
   if (end <= size) return {};
-  return data_loss(fmt::format("{} is cut off: its headers speak of {} bytes, it has {}", file.string(), end, size));
+  return data_loss(fmt::format("{} is cut off: its headers describe {} bytes, it has {}", file.string(), end, size));
 }
 
 }  // namespace leapp::engine::ort

@@ -119,7 +119,7 @@ class TorchModel final : public Model {
     } catch (const std::exception& failure) {
       return fail(first_line(failure));
     } catch (...) {
-      return fail("an exception that is no std::exception");
+      return fail("an exception that is not a std::exception");
     }
   }
 

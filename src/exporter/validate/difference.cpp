@@ -64,7 +64,7 @@ Difference measure_as(const T* found, const T* expected, std::uint64_t elements,
     ++result.compared;
     const bool infinite = std::isinf(a) || std::isinf(b);
     const double apart = infinite && a == b ? 0 : distance(found[i], expected[i]);
-    const bool wrong = infinite ? a != b : apart > tolerance.atol + tolerance.rtol * std::abs(b);
+    const bool wrong = !tolerance.allows(a, b, apart);
     result.wrong += wrong ? 1 : 0;
     result.misplaced_infinities += infinite && wrong ? 1 : 0;
     sum += apart;

@@ -8,14 +8,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/tolerance.h"
 #include "graph/graph.h"
 
 namespace leapp::exporter {
-
-struct Tolerance {
-  double rtol = 1e-3;
-  double atol = 1e-5;
-};
 
 /// What one tensor holds.
 struct Content {
@@ -29,7 +25,7 @@ struct Content {
 struct Difference {
   std::uint64_t elements = 0;  ///< all there are; complex ones count twice
   std::uint64_t compared = 0;
-  std::uint64_t wrong = 0;  ///< |found - expected| > atol + rtol * |expected|, or an infinity on one side only
+  std::uint64_t wrong = 0;  ///< beyond the tolerance
   std::uint64_t misplaced_infinities = 0;
   Content found;
   Content expected;

@@ -79,8 +79,7 @@ std::string search_text(const Bisection& search) {
 }
 
 std::string mismatch_remedy(const NodeCheck& node) {
-  if (node.given)
-    return "the model that was brought does not compute what the program does; check that it is the right file";
+  if (node.given) return "your own model does not compute what the program does; check that it is the right file";
   if (node.problems[0].kind == "count" || node.problems[0].kind == "type") {
     return "the file is not what was exported: export again, and look for what rewrites it";
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine.h"
 #include "exporter/validate/compare.h"
 #include "exporter/validate/samples.h"
 #include "leapp/base/status.h"
@@ -32,6 +33,17 @@ class ModelRunner {
   virtual Result<std::vector<at::Tensor>> run(const std::vector<at::Tensor>& inputs) = 0;
 };
 
+/// A model that an engine of the runtime has loaded.
+struct LoadedModel {
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<engine::Model> model;
+  bool describes_outputs = true;  ///< false: its file does not say how many there are
+};
+
+/// Runs it on tensors of its own. `ports` are what the YAML says of it.
+[[nodiscard]] std::unique_ptr<ModelRunner> runner_on(LoadedModel loaded, const bundle::Model& ports);
+
+/// On the engine that deploys it: frozen and specialised, not as it is written.
 Result<std::unique_ptr<ModelRunner>> open_torchscript_runner(const WrittenModel& written);
 
 /// kNotFound in a program without Python.

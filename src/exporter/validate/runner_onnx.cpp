@@ -51,15 +51,13 @@ std::optional<OutputProblem> compare_outputs(const std::vector<engine::TensorInf
 }
 
 /// Runs on tensors of its own, which the engine is bound to.
-class OnnxRunner final : public ModelRunner {
+class EngineRunner final : public ModelRunner {
  public:
-  OnnxRunner(std::unique_ptr<engine::Engine> engine, std::unique_ptr<engine::Model> model)
-      : engine_(std::move(engine)), model_(std::move(model)) {}
-
-  Status allocate(const bundle::Model& ports) {
-    problem_ = compare_outputs(model_->outputs(), ports.outputs);
-    LEAPP_RETURN_IF_ERROR(allocate(ports.inputs, inputs_, binding_.inputs));
-    return allocate(ports.outputs, outputs_, binding_.outputs);
+  EngineRunner(LoadedModel loaded, const bundle::Model& ports)
+      : engine_(std::move(loaded.engine)), model_(std::move(loaded.model)) {
+    if (loaded.describes_outputs) problem_ = compare_outputs(model_->outputs(), ports.outputs);
+    allocate(ports.inputs, inputs_, binding_.inputs);
+    allocate(ports.outputs, outputs_, binding_.outputs);
   }
 
   Result<std::vector<at::Tensor>> run(const std::vector<at::Tensor>& inputs) override {
@@ -77,8 +75,8 @@ class OnnxRunner final : public ModelRunner {
   [[nodiscard]] std::optional<OutputProblem> signature_problem() const override { return problem_; }
 
  private:
-  static Status allocate(const std::vector<bundle::Port>& ports, std::vector<at::Tensor>& tensors,
-                         std::vector<engine::Buffer>& buffers) {
+  static void allocate(const std::vector<bundle::Port>& ports, std::vector<at::Tensor>& tensors,
+                       std::vector<engine::Buffer>& buffers) {
     for (const bundle::Port& port : ports) {
       const at::Tensor tensor = at::empty(port.shape, to_scalar_type(port.dtype));
       // An empty tensor has no memory; the engine wants an address all the same.
@@ -86,7 +84,6 @@ class OnnxRunner final : public ModelRunner {
       buffers.push_back({port.name, port.dtype, port.shape, tensor.numel() == 0 ? &nothing : tensor.data_ptr()});
       tensors.push_back(tensor);
     }
-    return {};
   }
 
   std::unique_ptr<engine::Engine> engine_;
@@ -109,13 +106,16 @@ Result<NamedRunner> open_on(engine::Prefer prefer, const WrittenModel& written) 
     const bool uncovered = model.status().code() == StatusCode::kUnimplemented;
     return uncovered ? model.status() : internal_error(model.status().message());
   }
-  auto runner = std::make_unique<OnnxRunner>(std::move(engine), std::move(model).value());
-  LEAPP_RETURN_IF_ERROR(runner->allocate(*written.model));
+  auto runner = runner_on({std::move(engine), std::move(model).value()}, *written.model);
   const bool own = prefer == engine::Prefer::kNative;
   return NamedRunner{std::move(runner), prefer, own ? "LEAPP's own engine" : "ONNX Runtime"};
 }
 
 }  // namespace
+
+std::unique_ptr<ModelRunner> runner_on(LoadedModel loaded, const bundle::Model& ports) {
+  return std::make_unique<EngineRunner>(std::move(loaded), ports);
+}
 
 Result<std::vector<NamedRunner>> open_onnx_runners(const WrittenModel& written) {
   std::vector<NamedRunner> runners;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "exporter/foreign.h"
+#include "exporter/pytorch_exporters.h"
 #include "exporter/validate/runner.h"
 
 namespace leapp::exporter {
@@ -10,7 +10,7 @@ namespace {
 
 class Pt2Runner final : public ModelRunner {
  public:
-  explicit Pt2Runner(ForeignModel model) : model_(std::move(model)) {}
+  explicit Pt2Runner(Pt2Model model) : model_(std::move(model)) {}
 
   Result<std::vector<at::Tensor>> run(const std::vector<at::Tensor>& inputs) override {
     std::vector<at::Tensor> own;
@@ -19,14 +19,14 @@ class Pt2Runner final : public ModelRunner {
   }
 
  private:
-  ForeignModel model_;
+  Pt2Model model_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<ModelRunner>> open_pt2_runner(const WrittenModel& written) {
-  if (!has_foreign_tools()) return not_found("nothing here runs 'pt2' models: they need Python");
-  auto model = load_foreign(written.file);
+  if (!has_pytorch_exporters()) return not_found("nothing here runs 'pt2' models: they need Python");
+  auto model = load_pt2(written.file);
   // "Not found" says that there is nothing to validate with, and nothing else.
   if (!model.ok()) return internal_error(model.status().message());
   return std::unique_ptr<ModelRunner>(std::make_unique<Pt2Runner>(std::move(model).value()));

@@ -4,36 +4,59 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "exporter/validate/engines.h"
 #include "exporter/validate/runner.h"
+#include "torch_types/tensors.h"
 
 namespace leapp::exporter {
 namespace {
 
+std::vector<at::Tensor> tensors_of(const c10::IValue& result) {
+  if (result.isTensor()) return {result.toTensor()};
+  std::vector<at::Tensor> outputs;
+  for (const c10::IValue& item : result.toTupleRef().elements()) outputs.push_back(item.toTensor());
+  return outputs;
+}
+
+bool fit(const std::vector<at::Tensor>& outputs, const std::vector<bundle::Port>& ports) {
+  return std::equal(outputs.begin(), outputs.end(), ports.begin(), ports.end(),
+                    [](const at::Tensor& output, const bundle::Port& port) {
+                      return output.scalar_type() == to_scalar_type(port.dtype) && output.sizes() == port.shape;
+                    });
+}
+
+/// What the deploying engine refuses, for outputs of another number or type, is run as it is written: then they can be
+/// compared and described.
 class TorchScriptRunner final : public ModelRunner {
  public:
-  explicit TorchScriptRunner(torch::jit::Module model) : model_(std::move(model)) {}
+  TorchScriptRunner(std::unique_ptr<ModelRunner> deployed, const WrittenModel& written)
+      : deployed_(std::move(deployed)), file_(written.file), ports_(written.model->outputs) {}
 
   Result<std::vector<at::Tensor>> run(const std::vector<at::Tensor>& inputs) override {
-    // A model runs a few times only: not worth specialising it.
+    // A model runs a few times only: not worth the watching of torch's optimiser.
     const torch::jit::GraphOptimizerEnabledGuard no_optimisation(false);
+    auto outputs = deployed_->run(inputs);
+    if (outputs.ok()) return outputs;
     std::vector<c10::IValue> values;
     for (const at::Tensor& input : inputs) values.emplace_back(input.clone());
-    const c10::IValue result = model_.forward(std::move(values));
-    std::vector<at::Tensor> outputs;
-    if (result.isTensor()) {
-      outputs.push_back(result.toTensor());
-    } else if (!result.isTuple()) {
+    torch::jit::Module model = torch::jit::load(file_.string());
+    model.eval();
+    const c10::IValue result = model.forward(std::move(values));
+    if (!result.isTensor() && !result.isTuple()) {
       return internal_error("expected a tensor or a tuple of tensors, found " + result.tagKind());
-    } else {
-      for (const c10::IValue& item : result.toTupleRef().elements()) outputs.push_back(item.toTensor());
     }
-    return outputs;
+    std::vector<at::Tensor> written = tensors_of(result);
+    if (fit(written, ports_)) return outputs;
+    return written;
   }
 
  private:
-  torch::jit::Module model_;
+  std::unique_ptr<ModelRunner> deployed_;
+  std::filesystem::path file_;
+  std::vector<bundle::Port> ports_;
 };
 
 }  // namespace
@@ -48,9 +71,11 @@ std::string reason_of(const std::exception& failure) {
 }
 
 Result<std::unique_ptr<ModelRunner>> open_torchscript_runner(const WrittenModel& written) {
-  torch::jit::Module model = torch::jit::load(written.file.string());
-  model.eval();
-  return std::unique_ptr<ModelRunner>(std::make_unique<TorchScriptRunner>(std::move(model)));
+  LEAPP_ASSIGN_OR_RETURN(auto engine, open_deployment_engine("jit"));
+  LEAPP_ASSIGN_OR_RETURN(auto model,
+                         engine->load({.name = written.file.filename().string(), .path = written.file, .bytes = {}}));
+  auto deployed = runner_on({std::move(engine), std::move(model), /*describes_outputs=*/false}, *written.model);
+  return std::unique_ptr<ModelRunner>(std::make_unique<TorchScriptRunner>(std::move(deployed), written));
 }
 
 }  // namespace leapp::exporter

@@ -122,18 +122,27 @@ void run_on_all(const WrittenModel& written, const std::vector<NamedRunner>& run
   if (!check.problems.empty()) check.status = "failed";
 }
 
-Result<std::vector<NamedRunner>> open_runners(const std::string& backend, const WrittenModel& written) {
-  if (backend == "onnx") return open_onnx_runners(written);
-  if (backend != "jit" && backend != "pt2") return not_found(fmt::format("nothing here runs '{}' models", backend));
-  auto runner = backend == "jit" ? open_torchscript_runner(written) : open_pt2_runner(written);
-  if (!runner.ok()) return runner.status();
-  std::vector<NamedRunner> one(1);
-  one[0].runner = std::move(runner).value();
-  return one;
+Result<std::vector<NamedRunner>> open_runners(const WrittenModel& written) {
+  const auto format = written.model->parameters.format();
+  if (!format) return not_found("nothing here runs models of this backend");
+  std::vector<NamedRunner> only(1);
+  switch (*format) {
+    case bundle::ModelFormat::kOnnx:
+      return open_onnx_runners(written);
+    case bundle::ModelFormat::kTorchScript: {
+      LEAPP_ASSIGN_OR_RETURN(only[0].runner, open_torchscript_runner(written));
+      break;
+    }
+    case bundle::ModelFormat::kPt2: {
+      LEAPP_ASSIGN_OR_RETURN(only[0].runner, open_pt2_runner(written));
+      break;
+    }
+  }
+  return only;
 }
 
 void check_file(const WrittenModel& written, const Tolerance& tolerance, NodeCheck& check, Logger& log) {
-  auto runners = open_runners(check.backend, written);
+  auto runners = open_runners(written);
   if (!runners.ok() && runners.status().code() == StatusCode::kNotFound) {
     check.status = "skipped";
     check.reason = runners.status().message();

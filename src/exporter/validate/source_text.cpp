@@ -81,7 +81,7 @@ constexpr std::array<std::string_view, 14> kKeywords = {"return", "if",  "else",
                                                         "or",     "not", "None", "True", "is",  "False", "lambda"};
 
 /// The parenthesis that closes the one at `open`, or nothing.
-std::optional<std::size_t> closing(std::string_view code, std::size_t open) {
+std::optional<std::size_t> closing_bracket(std::string_view code, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < code.size(); ++i) {
     if (code[i] == '(') ++depth;
@@ -172,7 +172,7 @@ std::string without_escapes(std::string code) {
   for (const std::string_view call : {"float(", "int(", "bool("}) {
     for (auto at = code.find(call); at != std::string::npos; at = code.find(call, at + 1)) {
       if (at > 0 && (is_name(code[at - 1]) || code[at - 1] == '.')) continue;
-      const auto end = closing(code, at + call.size() - 1);
+      const auto end = closing_bracket(code, at + call.size() - 1);
       if (!end) break;
       code.erase(*end, 1);
       code.erase(at, call.size());

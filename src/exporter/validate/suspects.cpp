@@ -168,7 +168,7 @@ class NodeSuspects {
       const graph::SourceLocation left = capture::location(note.left_at);
       Finding& finding = add(Weight::kExplains, "baked_number", note.location,
                              fmt::format("{} uses the number {}, which was read from a tensor{}. It is the same "
-                                         "number for ever in the exported model",
+                                         "number in every step of the exported model",
                                          note.op, note.number, capture::at_line(note.left_at)));
       finding.remedy = "keep it a tensor";
       finding.snippet = without_escapes(line_of(left.file, left.line));
@@ -209,7 +209,7 @@ class NodeSuspects {
     const graph::SourceLocation drawn = capture::location(from.location);
     const Assignment line = assignment_in(line_of(drawn.file, drawn.line));
     const bool named = !line.target.empty() && line.target != "return";
-    finding.remedy = "announce it as an input, so that who deploys the model draws it";
+    finding.remedy = "announce it as an input, so that whoever deploys the model draws it";
     finding.snippet = input_snippet(record_.name, name_in(finding.code, named ? line.target : "", inputs_), "");
   }
 

@@ -13,6 +13,7 @@
 
 #include "exporter/validate/interrupt.h"
 #include "exporter/validate/trend.h"
+#include "leapp/bundle/format.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline_access.h"
 
@@ -236,8 +237,10 @@ class BundleRun {
 std::string without_model(const bundle::BundleSpec& spec) {
   for (const bundle::Model& model : spec.models) {
     if (!model.parameters.model_path) return fmt::format("node '{}' has no model", model.name);
-    if (model.parameters.backend == "pt2") {
-      return fmt::format("node '{}' is a 'pt2' model, which LEAPP's C++ runtime does not run", model.name);
+    const auto format = model.parameters.format();
+    if (format && bundle::format_info(*format).needs_python) {
+      return fmt::format("node '{}' is a '{}' model, which LEAPP's C++ runtime does not run", model.name,
+                         bundle::format_info(*format).name);
     }
   }
   return "";

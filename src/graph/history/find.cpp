@@ -137,8 +137,8 @@ class Finder {
     });
     if (!all.weighted && !given_out) return true;
     if (layout.frames > 1) {
-      found.why = given_out ? "what is put into it is given out, so it may be a history of actions"
-                            : "what is put into it has met weights, so it may be no observation";
+      found.why = given_out ? "what is put into it is also an output, so it may be a history of actions"
+                            : "what is put into it was computed with weights, so it may not be an observation";
     }
     return false;
   }

@@ -162,14 +162,14 @@ TEST(Histories, ActionsAreNoObservations) {
     %2: float32[1] = aten::sum.dim_IntList(self=%1, dim=[1], keepdim=False, dtype=None)
     return (y=%2, h_next=%1)
   })"),
-            "h: not: what is put into it has met weights, so it may be no observation");
+            "h: not: what is put into it was computed with weights, so it may not be an observation");
   const std::string given_out = R"(graph g(%x: float32[1,2], %h: float32[1,4]) {
     %a: float32[1,2] = aten::neg(self=%x)
     %0: float32[1,2] = aten::slice.Tensor(self=%h, dim=1, start=2, end=4, step=1)
     %1: float32[1,4] = aten::cat(tensors=[%0, %a], dim=1)
     return (y=%a, h_next=%1)
   })";
-  EXPECT_EQ(found(given_out), "h: not: what is put into it is given out, so it may be a history of actions");
+  EXPECT_EQ(found(given_out), "h: not: what is put into it is also an output, so it may be a history of actions");
   EXPECT_EQ(Pipeline().stage(given_out).declare("h", "x").found(), "h: axis 1 [0,4) 2x2 of x;") << "said otherwise";
   EXPECT_EQ(found(R"(graph g(%x: float32[1,2], %last: float32[1,2]) {
     %a: float32[1,2] = aten::neg(self=%x)
@@ -250,7 +250,8 @@ TEST(Histories, InAnotherNodeThanTheInput) {
   })");
   pipeline.feed(1, "features", {0, 0});
   EXPECT_EQ(pipeline.found(), "h: axis 1 [0,4) 2x2 first of obs;");
-  EXPECT_EQ(pipeline.hide(0).found(), "h: not: what is put into it has met weights, so it may be no observation");
+  EXPECT_EQ(pipeline.hide(0).found(),
+            "h: not: what is put into it was computed with weights, so it may not be an observation");
 }
 
 TEST(Histories, ThatGoThroughTwoNodes) {

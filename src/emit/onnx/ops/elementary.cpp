@@ -53,7 +53,7 @@ Tensor area_sine(OpBuilder& b, const Tensor& x) {
   return odd(b, x, b.where(compare_number(b, "Greater", size, kLarge), far, near));
 }
 
-Tensor area_cosine(OpBuilder& b, const Tensor& x) {
+Tensor acosh(OpBuilder& b, const Tensor& x) {
   const Tensor above = with_number(b, "Sub", x, 1);
   const Tensor root = b.unary("Sqrt", b.binary("Mul", above, with_number(b, "Add", above, 2)));
   const Tensor far = with_number(b, "Add", b.unary("Log", x), std::numbers::ln2);

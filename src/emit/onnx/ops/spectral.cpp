@@ -9,9 +9,9 @@
 
 #include "emit/onnx/op_table.h"
 #include "emit/onnx/ops/common.h"
-#include "emit/onnx/ops/gauge.h"
 #include "emit/onnx/ops/jacobi.h"
 #include "emit/onnx/ops/matrices.h"
+#include "emit/onnx/ops/signs_cancel.h"
 
 namespace leapp::onnx_ops {
 namespace {

@@ -45,7 +45,7 @@ void lower_if(Lowering& b) {
   const auto then_graph = b.attr_graph("then_branch");
   const auto else_graph = b.attr_graph("else_branch");
   if (!then_graph || !else_graph) refuse("a branch without its sides");
-  if (b.dtype(condition) != DType::kBool || b.elements(condition) != 1) refuse("a condition that is no bool");
+  if (b.dtype(condition) != DType::kBool || b.elements(condition) != 1) refuse("a condition that is not a bool");
   if (b.is_constant(condition)) {
     const bool taken = b.bytes(condition)[0] != std::byte{0};
     const auto results = b.inline_graph(taken ? *then_graph : *else_graph, {});
@@ -79,9 +79,9 @@ void lower_loop(Lowering& b) {
   const ValueId limit = b.optional_input(0);
   const ValueId start = b.optional_input(1);
   if (limit != kNoValue && (b.dtype(limit) != DType::kInt64 || b.elements(limit) != 1))
-    refuse("a limit that is no int64");
+    refuse("a limit that is not an int64");
   if (start != kNoValue && (b.dtype(start) != DType::kBool || b.elements(start) != 1))
-    refuse("a condition that is no bool");
+    refuse("a condition that is not a bool");
   if (limit == kNoValue && start == kNoValue) refuse("an endless loop");
   const std::size_t carried = b.input_count() < 2 ? 0 : b.input_count() - 2;
   if (b.output_count() > carried) refuse("results that are collected round by round");
@@ -99,7 +99,7 @@ void lower_loop(Lowering& b) {
   }
   Block body = b.lower_graph(*graph, inputs, [&](const std::vector<ValueId>& made) {
     if (made.size() != carried + 1) refuse("a body with another number of results");
-    if (b.dtype(made[0]) != DType::kBool || b.elements(made[0]) != 1) refuse("a condition that is no bool");
+    if (b.dtype(made[0]) != DType::kBool || b.elements(made[0]) != 1) refuse("a condition that is not a bool");
     std::vector<ValueId> copies;
     for (std::size_t i = 0; i < carried; ++i) {
       copies.push_back(b.make_like(places[i]));

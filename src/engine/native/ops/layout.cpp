@@ -26,9 +26,9 @@ void lower_transpose(Lowering& b) {
   std::vector<std::int64_t> sorted = order;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i] != static_cast<std::int64_t>(i)) refuse("an order of axes that is none");
+    if (sorted[i] != static_cast<std::int64_t>(i)) refuse("axes that are not a permutation");
   }
-  if (sorted.size() != b.shape(x).size()) refuse("an order of axes that is none");
+  if (sorted.size() != b.shape(x).size()) refuse("axes that are not a permutation");
   b.bind(0, transposed(b, x, order));
 }
 

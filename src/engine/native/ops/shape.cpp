@@ -35,7 +35,7 @@ void lower_reshape(Lowering& b) {
   std::optional<std::size_t> open;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !keep_zero) {
-      if (i >= b.shape(x).size()) refuse("copies an extent that its input does not have");
+      if (i >= b.shape(x).size()) refuse("copies the extent of an axis that its input does not have");
       shape[i] = b.shape(x)[i];
     }
     if (shape[i] < -1 || (shape[i] == -1 && open)) refuse("a shape with negative extents");
@@ -127,7 +127,7 @@ void lower_constant(Lowering& b) {
     const auto count = static_cast<std::int64_t>(floats->size());
     return b.bind(0, b.constant(DType::kFloat32, {count}, bytes_of(*floats)));
   }
-  refuse("a constant that is no tensor of numbers");
+  refuse("a constant that is not a tensor of numbers");
 }
 
 void lower_constant_of_shape(Lowering& b) {

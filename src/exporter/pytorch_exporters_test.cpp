@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/foreign.h"
+#include "exporter/pytorch_exporters.h"
 
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
@@ -22,17 +22,17 @@ namespace fs = std::filesystem;
 
 class WithTools : public capture::FrontEnd {
  public:
-  explicit WithTools(ForeignTools tools) : tools_(std::move(tools)) {}
-  const ForeignTools* foreign_tools() override { return &tools_; }
+  explicit WithTools(PytorchExporters tools) : tools_(std::move(tools)) {}
+  const PytorchExporters* pytorch_exporters() override { return &tools_; }
 
  private:
-  ForeignTools tools_;
+  PytorchExporters tools_;
 };
 
-class Foreign : public testing::Test {
+class PytorchExportersTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("leapp_foreign_test_" + std::to_string(::getpid()));
+    folder_ = fs::temp_directory_path() / ("leapp_pytorch_exporters_test_" + std::to_string(::getpid()));
     fs::create_directories(folder_);
   }
   void TearDown() override {
@@ -59,7 +59,7 @@ class Foreign : public testing::Test {
 at::Tensor sine(const at::Tensor& x) { return x.sin(); }
 at::Tensor unmapped(const at::Tensor& x) { return at::sigmoid_backward(x, x); }
 
-TEST_F(Foreign, WithoutPythonItIsUnimplemented) {
+TEST_F(PytorchExportersTest, WithoutPythonItIsUnimplemented) {
   for (const char* backend : {"onnx-dynamo", "onnx-torchscript", "pt2"}) {
     const auto report = compile(backend, sine);
     ASSERT_FALSE(report.ok());
@@ -70,22 +70,23 @@ TEST_F(Foreign, WithoutPythonItIsUnimplemented) {
   }
 }
 
-TEST_F(Foreign, WithoutPythonALackingOperatorIsNamed) {
+TEST_F(PytorchExportersTest, WithoutPythonALackingOperatorIsNamed) {
   const auto report = compile("onnx", unmapped);
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.status().code(), StatusCode::kUnimplemented);
   EXPECT_NE(report.status().message().find("aten::sigmoid_backward"), std::string::npos) << report.status().message();
 }
 
-TEST_F(Foreign, TheRequestHoldsTheNodeAndTheChatterGoesToTheLog) {
+TEST_F(PytorchExportersTest, TheRequestHoldsTheNodeAndTheChatterGoesToTheLog) {
   std::string asked;
-  const auto emit = [&asked](const ForeignRequest& request) -> ForeignAnswer {
+  const auto emit = [&asked](const PytorchRequest& request) -> PytorchAnswer {
     asked = request.backend + " " + request.node->input_names[0] + " " + request.node->output_names[0];
     EXPECT_TRUE(at::equal(request.sample.at(0), at::ones({3})));
     EXPECT_TRUE(request.torchscript.empty());
     return {std::string("model bytes"), "so much to say"};
   };
-  capture::set_front_end(std::make_shared<WithTools>(ForeignTools{.emit = emit, .load = nullptr, .inputs = nullptr}));
+  capture::set_front_end(
+      std::make_shared<WithTools>(PytorchExporters{.emit = emit, .load = nullptr, .inputs = nullptr}));
   const auto report = compile("onnx", unmapped);
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_EQ(asked, "onnx-dynamo x y");

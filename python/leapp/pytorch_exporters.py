@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from leapp.foreign_graph import Graph, Operator, Ref, find_culprit, to_module
-from leapp.overhear import overheard, with_clean_state
+from leapp.captured_output import captured_output, in_fresh_thread
+from leapp.graph_module import Graph, Operator, Ref, find_culprit, to_module
 
 __all__ = ["Answer", "Graph", "Operator", "Ref", "Request", "export_model", "load_program", "program_inputs"]
 
@@ -62,24 +62,24 @@ class _PackageError(Exception):
 
 def export_model(request: Request) -> Answer:
     """Never raises for what an exporter does, and prints nothing."""
-    return with_clean_state(lambda: _export(request))
+    return in_fresh_thread(lambda: _export(request))
 
 
 def load_program(path: str) -> Callable[[list[torch.Tensor]], list[torch.Tensor]]:
     """A ``.pt2`` file as a function of its inputs in order."""
 
     def load() -> Any:
-        with overheard():
+        with captured_output():
             return torch.export.load(path).module()
 
-    module = with_clean_state(load)
+    module = in_fresh_thread(load)
 
     def call(inputs: list[torch.Tensor]) -> list[torch.Tensor]:
         def run() -> Any:
-            with overheard(), torch.no_grad():
+            with captured_output(), torch.no_grad():
                 return module(*inputs)
 
-        return [each for each in pytree.tree_leaves(with_clean_state(run)) if isinstance(each, torch.Tensor)]
+        return [each for each in pytree.tree_leaves(in_fresh_thread(run)) if isinstance(each, torch.Tensor)]
 
     return call
 
@@ -88,15 +88,15 @@ def program_inputs(path: str) -> list[str]:
     """The names of the inputs of a ``.pt2`` file, in order."""
 
     def load() -> Any:
-        with overheard():
+        with captured_output():
             return torch.export.load(path)
 
-    return [str(name) for name in with_clean_state(load).graph_signature.user_inputs]
+    return [str(name) for name in in_fresh_thread(load).graph_signature.user_inputs]
 
 
 def _export(request: Request) -> Answer:
     answer = Answer()
-    with overheard() as said, torch.no_grad():
+    with captured_output() as said, torch.no_grad():
         try:
             answer.model = _EXPORTERS[request.backend](request)
         except (_OptionError, _PackageError) as failure:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "foreign.h"
+#include "pytorch_exporters.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -23,16 +23,17 @@ namespace nb = nanobind;
 namespace leapp::python {
 namespace {
 
-using exporter::ForeignAnswer;
-using exporter::ForeignModel;
-using exporter::ForeignRequest;
+using exporter::Pt2Model;
+using exporter::PytorchAnswer;
+using exporter::PytorchRequest;
 
-/// A graph as leapp.foreign takes it.
+/// A graph as leapp.pytorch_exporters takes it.
 class GraphToPython {
  public:
-  GraphToPython() : torch_(nb::module_::import_("torch")), foreign_(nb::module_::import_("leapp.foreign")) {}
+  GraphToPython()
+      : torch_(nb::module_::import_("torch")), exporters_(nb::module_::import_("leapp.pytorch_exporters")) {}
 
-  [[nodiscard]] nb::object graph(const ForeignRequest& request) const {
+  [[nodiscard]] nb::object graph(const PytorchRequest& request) const {
     const graph::Graph& graph = request.node->graph;
     nb::list inputs;
     for (const auto& input : graph.inputs()) inputs.append(input->name());
@@ -45,10 +46,10 @@ class GraphToPython {
     for (const auto& node : graph.nodes()) operators.append(operator_of(*node));
     nb::list outputs;
     for (const graph::Output& output : graph.outputs()) outputs.append(output.value->name());
-    return foreign_.attr("Graph")(inputs, constants, operators, outputs);
+    return exporters_.attr("Graph")(inputs, constants, operators, outputs);
   }
 
-  [[nodiscard]] nb::object request(const ForeignRequest& request) const {
+  [[nodiscard]] nb::object request(const PytorchRequest& request) const {
     const exporter::PreparedNode& node = *request.node;
     const exporter::Backend& options = node.backend;
     nb::dict fields;
@@ -64,7 +65,7 @@ class GraphToPython {
     fields["optimize"] = options.optimize;
     fields["report"] = options.report;
     fields["verify"] = options.verify;
-    return foreign_.attr("Request")(**fields);
+    return exporters_.attr("Request")(**fields);
   }
 
  private:
@@ -77,7 +78,7 @@ class GraphToPython {
     for (const auto& result : node.results()) results.append(result->name());
     const graph::SourceLocation& at = node.location();
     const std::string where = at.file.empty() ? "" : at.file + ":" + std::to_string(at.line);
-    return foreign_.attr("Operator")(node.op(), node.overload(), arguments, results, where);
+    return exporters_.attr("Operator")(node.op(), node.overload(), arguments, results, where);
   }
 
   [[nodiscard]] nb::object attribute(const graph::Attribute& value) const {
@@ -100,7 +101,7 @@ class GraphToPython {
     return std::visit([this](const auto& number) { return convert(number); }, value);
   }
   [[nodiscard]] nb::object convert(graph::Value* value) const {
-    return value == nullptr ? nb::none() : foreign_.attr("Ref")(value->name());
+    return value == nullptr ? nb::none() : exporters_.attr("Ref")(value->name());
   }
   template <typename T>
   [[nodiscard]] nb::object convert(const std::vector<T>& values) const {
@@ -110,7 +111,7 @@ class GraphToPython {
   }
 
   nb::object torch_;
-  nb::object foreign_;
+  nb::object exporters_;
 };
 
 /// The Python errors that mean something to the caller; the rest is the exporter's own trouble.
@@ -133,11 +134,11 @@ T with_python(Call call) {
   }
 }
 
-ForeignAnswer emit(const ForeignRequest& request) {
-  return with_python<ForeignAnswer>([&]() -> ForeignAnswer {
+PytorchAnswer emit(const PytorchRequest& request) {
+  return with_python<PytorchAnswer>([&]() -> PytorchAnswer {
     const nb::object answer =
-        nb::module_::import_("leapp.foreign").attr("export_model")(GraphToPython().request(request));
-    ForeignAnswer result;
+        nb::module_::import_("leapp.pytorch_exporters").attr("export_model")(GraphToPython().request(request));
+    PytorchAnswer result;
     result.chatter = nb::cast<std::string>(answer.attr("chatter"));
     const auto problem = nb::cast<std::string>(answer.attr("problem"));
     if (!problem.empty()) {
@@ -151,16 +152,16 @@ ForeignAnswer emit(const ForeignRequest& request) {
   });
 }
 
-Result<ForeignModel> load(const std::filesystem::path& file) {
-  return with_python<Result<ForeignModel>>([&]() -> Result<ForeignModel> {
+Result<Pt2Model> load(const std::filesystem::path& file) {
+  return with_python<Result<Pt2Model>>([&]() -> Result<Pt2Model> {
     // Whoever lets go of the model last need not hold Python's lock.
     const std::shared_ptr<nb::object> model(
-        new nb::object(nb::module_::import_("leapp.foreign").attr("load_program")(file.string())),
+        new nb::object(nb::module_::import_("leapp.pytorch_exporters").attr("load_program")(file.string())),
         [](nb::object* held) {
           const nb::gil_scoped_acquire lock;
           delete held;
         });
-    return ForeignModel([model](const std::vector<at::Tensor>& inputs) {
+    return Pt2Model([model](const std::vector<at::Tensor>& inputs) {
       return with_python<Result<std::vector<at::Tensor>>>(
           [&]() -> Result<std::vector<at::Tensor>> { return nb::cast<std::vector<at::Tensor>>((*model)(inputs)); });
     });
@@ -169,15 +170,15 @@ Result<ForeignModel> load(const std::filesystem::path& file) {
 
 Result<std::vector<std::string>> inputs(const std::filesystem::path& file) {
   return with_python<Result<std::vector<std::string>>>([&]() -> Result<std::vector<std::string>> {
-    const nb::object names = nb::module_::import_("leapp.foreign").attr("program_inputs")(file.string());
+    const nb::object names = nb::module_::import_("leapp.pytorch_exporters").attr("program_inputs")(file.string());
     return nb::cast<std::vector<std::string>>(names);
   });
 }
 
 }  // namespace
 
-const exporter::ForeignTools& python_exporters() {
-  static const auto* tools = new exporter::ForeignTools{.emit = emit, .load = load, .inputs = inputs};
+const exporter::PytorchExporters& python_exporters() {
+  static const auto* tools = new exporter::PytorchExporters{.emit = emit, .load = load, .inputs = inputs};
   return *tools;
 }
 

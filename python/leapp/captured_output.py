@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what talks too much, and keeps what it says."""
+"""Runs what prints: on a thread without the caller's modes, and with its output kept off the console."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import IO, TypeVar
 
-__all__ = ["overheard", "with_clean_state"]
+__all__ = ["captured_output", "in_fresh_thread"]
 
 T = TypeVar("T")
 
 
-def with_clean_state(function: Callable[[], T]) -> T:
-    """Call it in a thread of its own: gradient, autocast, device and dispatch modes of the caller are the thread's."""
+def in_fresh_thread(function: Callable[[], T]) -> T:
+    """Call it on a new thread, where the caller's gradient, autocast, device and dispatch modes do not hold."""
     results: list[T] = []
     failures: list[BaseException] = []
 
@@ -41,7 +41,7 @@ def with_clean_state(function: Callable[[], T]) -> T:
 
 
 @contextlib.contextmanager
-def overheard() -> Iterator[list[str]]:
+def captured_output() -> Iterator[list[str]]:
     """Keep stdout, stderr, warnings and this thread's log records from the console; the list holds them at the end.
 
     What other threads print meanwhile is kept too: there is one stdout for all.

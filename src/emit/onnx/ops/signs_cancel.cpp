@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/onnx/ops/gauge.h"
+#include "emit/onnx/ops/signs_cancel.h"
 
 #include <algorithm>
 #include <array>

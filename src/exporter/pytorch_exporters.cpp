@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/foreign.h"
+#include "exporter/pytorch_exporters.h"
 
 #include <fmt/format.h>
 
@@ -15,23 +15,23 @@
 namespace leapp::exporter {
 namespace {
 
-ForeignTools tools() {
+PytorchExporters tools() {
   const std::shared_ptr<capture::FrontEnd> asked = capture::front_end();
-  const ForeignTools* known = asked->foreign_tools();
-  return known ? *known : ForeignTools();
+  const PytorchExporters* known = asked->pytorch_exporters();
+  return known ? *known : PytorchExporters();
 }
 
 }  // namespace
 
-bool has_foreign_tools() { return tools().emit != nullptr; }
+bool has_pytorch_exporters() { return tools().emit != nullptr; }
 
-Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
+Result<std::string> export_with_pytorch(PytorchRequest request, Logger& log) {
   const PreparedNode& node = *request.node;
   const auto failed = [&](const Status& status) {
     return Status(status.code(),
                   fmt::format("node '{}': export_with='{}': {}", node.record->name, request.backend, status.message()));
   };
-  const ForeignTools known = tools();
+  const PytorchExporters known = tools();
   if (!known.emit) {
     return failed(
         unimplemented("PyTorch's exporters are Python, which this program does not have; use 'jit' or 'onnx'"));
@@ -45,7 +45,7 @@ Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
   for (const std::size_t i : node.inputs) {
     request.sample.push_back(capture::tensor_of(node.record->samples.front().inputs[i]));
   }
-  ForeignAnswer answer = known.emit(request);
+  PytorchAnswer answer = known.emit(request);
   if (!answer.chatter.empty()) {
     log.debug(fmt::format("node '{}': {} says:\n{}", node.record->name, request.backend, answer.chatter));
   }
@@ -53,14 +53,14 @@ Result<std::string> emit_foreign(ForeignRequest request, Logger& log) {
   return std::move(answer.model).value();
 }
 
-Result<ForeignModel> load_foreign(const std::filesystem::path& file) {
-  const ForeignTools known = tools();
+Result<Pt2Model> load_pt2(const std::filesystem::path& file) {
+  const PytorchExporters known = tools();
   if (!known.load) return unimplemented("a 'pt2' model runs in Python, which this program does not have");
   return known.load(file);
 }
 
-Result<std::vector<std::string>> inputs_of_foreign(const std::filesystem::path& file) {
-  const ForeignTools known = tools();
+Result<std::vector<std::string>> inputs_of_pt2(const std::filesystem::path& file) {
+  const PytorchExporters known = tools();
   if (!known.inputs) return unimplemented("a 'pt2' model is read in Python, which this program does not have");
   return known.inputs(file);
 }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "exporter/foreign.h"
+#include "exporter/pytorch_exporters.h"
 
 namespace leapp::python {
 
-/// PyTorch's own exporters, through leapp.foreign.
-const exporter::ForeignTools& python_exporters();
+/// PyTorch's own exporters, through leapp.pytorch_exporters.
+const exporter::PytorchExporters& python_exporters();
 
 }  // namespace leapp::python

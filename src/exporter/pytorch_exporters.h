@@ -21,7 +21,7 @@
 namespace leapp::exporter {
 
 /// One node for one of the exporters.
-struct ForeignRequest {
+struct PytorchRequest {
   const PreparedNode* node = nullptr;
   std::string backend;                                        ///< "onnx-dynamo", "onnx-torchscript" or "pt2"
   std::vector<std::pair<std::string, std::string>> metadata;  ///< of an ONNX model, in this order
@@ -31,34 +31,34 @@ struct ForeignRequest {
 };
 
 /// What an exporter made of it, or why not, and all it had to say meanwhile.
-struct ForeignAnswer {
+struct PytorchAnswer {
   Result<std::string> model = std::string();
   std::string chatter = {};
 };
 
 /// A loaded "pt2" model. May be called until the interpreter ends.
-using ForeignModel = std::function<Result<std::vector<at::Tensor>>(const std::vector<at::Tensor>&)>;
+using Pt2Model = std::function<Result<std::vector<at::Tensor>>(const std::vector<at::Tensor>&)>;
 
-/// The way into Python: what FrontEnd::foreign_tools gives. None of the functions throws; each may be called from any
-/// thread.
-struct ForeignTools {
-  std::function<ForeignAnswer(const ForeignRequest&)> emit;
-  std::function<Result<ForeignModel>(const std::filesystem::path&)> load;
+/// The way into Python: what FrontEnd::pytorch_exporters gives. None of the functions throws; each may be called from
+/// any thread.
+struct PytorchExporters {
+  std::function<PytorchAnswer(const PytorchRequest&)> emit;
+  std::function<Result<Pt2Model>(const std::filesystem::path&)> load;
   std::function<Result<std::vector<std::string>>(const std::filesystem::path&)> inputs;
 };
 
 /// False in a program without Python.
-[[nodiscard]] bool has_foreign_tools();
+[[nodiscard]] bool has_pytorch_exporters();
 
 /// The bytes of the model, a single file. The chatter goes to the log, nothing of it to the console. kUnimplemented,
 /// with the operator and the user's line: what the exporter cannot say, and any use without Python.
 /// REQUIRES: no session records; `request.node`, `backend` and `metadata` are set, the rest is filled in here.
-Result<std::string> emit_foreign(ForeignRequest request, Logger& log);
+Result<std::string> export_with_pytorch(PytorchRequest request, Logger& log);
 
 /// kUnimplemented without Python.
-Result<ForeignModel> load_foreign(const std::filesystem::path& file);
+Result<Pt2Model> load_pt2(const std::filesystem::path& file);
 
 /// The names of the inputs of a "pt2" model. kUnimplemented without Python.
-Result<std::vector<std::string>> inputs_of_foreign(const std::filesystem::path& file);
+Result<std::vector<std::string>> inputs_of_pt2(const std::filesystem::path& file);
 
 }  // namespace leapp::exporter
