@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/passes/branch_cost.h"
+
 namespace leapp::graph {
 namespace {
 
@@ -65,11 +67,28 @@ Cones::Cones(const Graph& graph, const std::vector<Choice>& choices) : graph_(gr
     if (choice(node->get()) != nullptr) continue;
     if (const Side side = side_of_results(**node); side != Side::kNone) sides_.emplace(node->get(), side);
   }
+  drop_what_is_safe_on_both();
+}
+
+void Cones::drop_what_is_safe_on_both() {
+  for (const auto& node : graph_.nodes()) {
+    if (side_of(node.get()) != Side::kBoth || can_fail(*node)) continue;
+    const std::vector<Value*> inputs = node->inputs();
+    const bool kept = std::any_of(inputs.begin(), inputs.end(), [&](const Value* value) {
+      return value->producer() != nullptr && side_of(value->producer()) == Side::kBoth;
+    });
+    if (!kept) sides_.erase(node.get());
+  }
 }
 
 Side Cones::side_of(const Node* node) const {
   const auto found = sides_.find(node);
   return found == sides_.end() ? Side::kNone : found->second;
+}
+
+bool Cones::is_in(const Node* node, Side side) const {
+  const Side found = side_of(node);
+  return found == side || found == Side::kBoth;
 }
 
 const Choice* Cones::choice(const Node* node) const {
@@ -82,7 +101,8 @@ Side Cones::side_of_use(const Value& value, const Node& user) const {
   if (chooser == nullptr) return side_of(&user);
   const bool in_then = is_value(chooser->value(Side::kThen), &value);
   const bool in_else = is_value(chooser->value(Side::kElse), &value);
-  if (in_then == in_else || is_value(*user.find("condition"), &value)) return Side::kNone;
+  if (is_value(*user.find("condition"), &value)) return Side::kNone;
+  if (in_then && in_else) return Side::kBoth;
   return in_then ? Side::kThen : Side::kElse;
 }
 
@@ -92,8 +112,8 @@ Side Cones::side_of_results(const Node& node) const {
     if (result->is_output()) return Side::kNone;
     for (const Node* user : result->users()) {
       const Side use = side_of_use(*result, *user);
-      if (use == Side::kNone || (side != Side::kNone && use != side)) return Side::kNone;
-      side = use;
+      if (use == Side::kNone) return Side::kNone;
+      side = side == Side::kNone || side == use ? use : Side::kBoth;
     }
   }
   return side;

@@ -12,7 +12,8 @@
 
 namespace leapp::graph {
 
-enum class Side : std::uint8_t { kNone, kThen, kElse };
+/// kBoth: needed on either side and nowhere else.
+enum class Side : std::uint8_t { kNone, kThen, kElse, kBoth };
 
 /// One `aten::where` over a 0-d condition.
 struct Choice {
@@ -32,12 +33,15 @@ struct ChoiceGroup {
 /// The groups of the graph, the one whose last choice stands last first: it cannot be inside another's side.
 [[nodiscard]] std::vector<ChoiceGroup> find_choices(const Graph& graph);
 
-/// The operators that only one side of these choices needs.
+/// The operators that only the sides of these choices need. What both need counts only if it can fail, or reads what
+/// does: each side gets its own, since what guards it may stand inside the sides.
 class Cones {
  public:
   Cones(const Graph& graph, const std::vector<Choice>& choices);
 
   [[nodiscard]] Side side_of(const Node* node) const;
+  /// It belongs to `side`, alone or to both.
+  [[nodiscard]] bool is_in(const Node* node, Side side) const;
   /// The choice that this node is; nullptr for any other.
   [[nodiscard]] const Choice* choice(const Node* node) const;
   /// Some result of it is read by an operator of neither side, or is an output.
@@ -52,6 +56,7 @@ class Cones {
  private:
   [[nodiscard]] Side side_of_use(const Value& value, const Node& user) const;
   [[nodiscard]] Side side_of_results(const Node& node) const;
+  void drop_what_is_safe_on_both();
 
   const Graph& graph_;
   std::unordered_map<const Node*, Choice> choices_;

@@ -156,6 +156,9 @@ std::string_view plain_name(const Node& node) {
   return op;
 }
 
+// Calling an operator costs an engine about as much, however small it is.
+constexpr double kCall = 1000;
+
 double elements(const Value* value) { return static_cast<double>(element_count(value->shape())); }
 
 double extent(const Value* value, std::size_t from_the_end) {
@@ -249,7 +252,8 @@ double work_of(const Node& node) {
   double read = 0;
   for (const Value* value : node.inputs()) read += elements(value);
   const double simple = result_elements(node) + read / 4;
-  return std::max({simple, product_work(node), convolution_work(node), recurrent_work(node), attention_work(node)});
+  return kCall +
+         std::max({simple, product_work(node), convolution_work(node), recurrent_work(node), attention_work(node)});
 }
 
 }  // namespace leapp::graph

@@ -11,7 +11,7 @@ namespace leapp::graph {
 /// cannot, nor does a conditional: what it holds is guarded.
 [[nodiscard]] bool can_fail(const Node& node);
 
-/// About how many multiply-adds the operator takes; what is computed element by element counts by its results. Of a
+/// About how many multiply-adds the operator costs: those it does, what it reads and makes, and the call itself. Of a
 /// conditional: its larger side.
 [[nodiscard]] double work_of(const Node& node);
 

@@ -27,6 +27,7 @@ bool is_worth_it(const Cones& cones, const Cones::Component& component, const Si
   double then_work = 0;
   double else_work = 0;
   for (const Node* node : component.operators) {
+    if (cones.side_of(node) == Side::kBoth) continue;  // runs whichever is taken
     if (can_fail(*node)) return true;
     (cones.side_of(node) == Side::kThen ? then_work : else_work) += work_of(*node);
   }
@@ -91,7 +92,7 @@ class SideBuilder {
  private:
   [[nodiscard]] bool is_inside(const Value& value) const {
     return value.producer() != nullptr &&
-           (cones_.choice(value.producer()) != nullptr || cones_.side_of(value.producer()) == side_);
+           (cones_.choice(value.producer()) != nullptr || cones_.is_in(value.producer(), side_));
   }
 
   void need(const Node& node) {
@@ -99,7 +100,7 @@ class SideBuilder {
     const auto is_wanted = [&](const auto& result) { return wanted_.contains(result.get()); };
     const bool wanted = std::any_of(node.results().begin(), node.results().end(), is_wanted);
     if (!wanted && (choice == nullptr || !cones_.is_live(*choice))) return;
-    if (choice == nullptr && cones_.side_of(&node) != side_) return;
+    if (choice == nullptr && !cones_.is_in(&node, side_)) return;
     needed_.insert(&node);
     if (choice != nullptr) {
       if (const Value* value = as_value(choice->value(side_))) wanted_.insert(value);

@@ -7,7 +7,9 @@
 namespace leapp::graph {
 
 struct SinkOptions {
-  /// A side of more multiply-adds than this is worth a conditional, even if it cannot fail.
+  /// A side that costs more multiply-adds than this is worth a conditional, even if it cannot fail. ONNX Runtime takes
+  /// a microsecond for that many, and for an If about what it takes for the Where instead
+  /// (docs/design/conditionals.md).
   double costly = 20'000;
 };
 

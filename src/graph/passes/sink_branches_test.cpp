@@ -198,6 +198,25 @@ TEST(SinkBranches, ReadersMoveBehindTheConditional) {
   EXPECT_LT(found.find("leapp::if"), found.find("aten::exp")) << found;
 }
 
+// Both sides of %p need %0, but each only where %q says so: neither may leave it unguarded.
+TEST(SinkBranches, WhatBothSidesNeedAndCanFailIsInBoth) {
+  const std::string text = R"(graph (%x: float32[4], %i: int64[4], %p: bool[], %q: bool[]) {
+  %0: float32[4] = aten::take(self=%x, index=%i)
+  %1: float32[4] = aten::sin(self=%0)
+  %2: float32[4] = aten::gather(self=%x, dim=0, index=%i, sparse_grad=False)
+  %3: float32[4] = aten::where.self(condition=%q, self=%1, other=%2)
+  %4: float32[4] = aten::cos(self=%0)
+  %5: float32[4] = aten::where.self(condition=%q, self=%4, other=%x)
+  %6: float32[4] = aten::where.self(condition=%p, self=%3, other=%5)
+  return (y=%6)
+}
+)";
+  const std::string found = sunk(text);
+  EXPECT_EQ(count(found, "aten::take"), 2U) << found;
+  EXPECT_EQ(count(found, "leapp::if"), 3U) << found;
+  EXPECT_TRUE(found.find("\n  %0:") == std::string::npos) << found;
+}
+
 TEST(SinkBranches, RandomOperatorsMakeTheConditionalRandom) {
   const std::string found = sunk(R"(graph (%x: float32[4], %i: int64[4], %p: bool[]) {
   %0: float32[4] = aten::take(self=%x, index=%i)
