@@ -170,7 +170,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
     LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters));
     log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
-                         node.backend.format, node.graph.nodes().size(),
+                         node.backend.format, graph::operator_count(node.graph),
                          static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));
   }
   return {};

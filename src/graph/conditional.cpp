@@ -60,6 +60,14 @@ void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>&
   }
 }
 
+std::size_t operator_count(const Graph& graph) {
+  std::size_t count = 0;
+  for_each_graph(graph, [&](const Graph& each) {
+    for (const auto& node : each.nodes()) count += is_conditional(*node) ? 0 : 1;
+  });
+  return count;
+}
+
 bool has_random(const Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->is_random(); });
 }

@@ -42,6 +42,9 @@ struct Conditional {
 /// The graph and all graphs inside it, each before those inside it.
 void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>& visit);
 
+/// Of the graph and all graphs inside it, conditionals not counted.
+[[nodiscard]] std::size_t operator_count(const Graph& graph);
+
 /// Whether an operator of the graph is random, conditionals looked into.
 [[nodiscard]] bool has_random(const Graph& graph);
 
