@@ -30,16 +30,15 @@ using exporter::PytorchRequest;
 /// A graph as leapp.pytorch_exporters takes it.
 class GraphToPython {
  public:
-  GraphToPython()
-      : torch_(nb::module_::import_("torch")), exporters_(nb::module_::import_("leapp.pytorch_exporters")) {}
+  explicit GraphToPython(const PytorchRequest& request)
+      : request_(request), torch_(nb::module_::import_("torch")), exporters_(nb::module_::import_("leapp.pytorch_exporters")) {}
 
-  [[nodiscard]] nb::object graph(const PytorchRequest& request) const {
-    const graph::Graph& graph = request.node->graph;
+  [[nodiscard]] nb::object graph(const graph::Graph& graph) const {
     nb::list inputs;
     for (const auto& input : graph.inputs()) inputs.append(input->name());
     nb::list constants;
     for (const auto& value : graph.constants()) {
-      const at::Tensor& tensor = request.constants[nb::len(constants)];
+      const at::Tensor& tensor = request_.constants.at(value.get());
       constants.append(nb::make_tuple(value->name(), tensor, value->constant().parameter));
     }
     nb::list operators;
@@ -49,17 +48,17 @@ class GraphToPython {
     return exporters_.attr("Graph")(inputs, constants, operators, outputs);
   }
 
-  [[nodiscard]] nb::object request(const PytorchRequest& request) const {
-    const exporter::PreparedNode& node = *request.node;
+  [[nodiscard]] nb::object request() const {
+    const exporter::PreparedNode& node = *request_.node;
     const exporter::Backend& options = node.backend;
     nb::dict fields;
-    fields["backend"] = request.backend;
-    fields["graph"] = graph(request);
-    fields["torchscript"] = nb::bytes(request.torchscript.data(), request.torchscript.size());
-    fields["sample"] = request.sample;
+    fields["backend"] = request_.backend;
+    fields["graph"] = graph(*request_.graph);
+    fields["torchscript"] = nb::bytes(request_.torchscript.data(), request_.torchscript.size());
+    fields["sample"] = request_.sample;
     fields["input_names"] = node.input_names;
     fields["output_names"] = node.output_names;
-    fields["metadata"] = request.metadata;
+    fields["metadata"] = request_.metadata;
     fields["opset_version"] = options.opset_version;
     fields["ir_version"] = options.ir_version;
     fields["optimize"] = options.optimize;
@@ -103,6 +102,7 @@ class GraphToPython {
   [[nodiscard]] nb::object convert(graph::Value* value) const {
     return value == nullptr ? nb::none() : exporters_.attr("Ref")(value->name());
   }
+  [[nodiscard]] nb::object convert(const graph::GraphPtr& side) const { return graph(*side); }
   template <typename T>
   [[nodiscard]] nb::object convert(const std::vector<T>& values) const {
     nb::list list;
@@ -110,6 +110,7 @@ class GraphToPython {
     return list;
   }
 
+  const PytorchRequest& request_;
   nb::object torch_;
   nb::object exporters_;
 };
@@ -137,7 +138,7 @@ T with_python(Call call) {
 PytorchAnswer emit(const PytorchRequest& request) {
   return with_python<PytorchAnswer>([&]() -> PytorchAnswer {
     const nb::object answer =
-        nb::module_::import_("leapp.pytorch_exporters").attr("export_model")(GraphToPython().request(request));
+        nb::module_::import_("leapp.pytorch_exporters").attr("export_model")(GraphToPython(request).request());
     PytorchAnswer result;
     result.chatter = nb::cast<std::string>(answer.attr("chatter"));
     const auto problem = nb::cast<std::string>(answer.attr("problem"));

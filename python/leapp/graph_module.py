@@ -44,6 +44,10 @@ class Operator:
         name = f"{self.name}.{self.overload}" if self.overload else self.name
         return f"{name} at {self.location}" if self.location else name
 
+    def sides(self) -> list[Graph]:
+        """What runs when the condition of a branch is true, and when it is not; nothing for any other operator."""
+        return [self.arguments["then"], self.arguments["else"]] if self.name == "leapp::if" else []
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -56,6 +60,14 @@ class Graph:
         """The first operators only, with all their results as outputs."""
         kept = self.operators[:count]
         return Graph(self.inputs, self.constants, kept, [name for each in kept for name in each.results])
+
+    def inner_constants(self) -> list[tuple[str, torch.Tensor, bool]]:
+        """Those of the sides of branches, and of the sides inside these."""
+        found = []
+        for each in self.operators:
+            for side in each.sides():
+                found += side.constants + side.inner_constants()
+        return found
 
 
 def to_module(graph: Graph) -> torch.fx.GraphModule:
@@ -76,8 +88,9 @@ def find_culprit(graph: Graph, works: Callable[[Graph], bool]) -> Operator | Non
 
 
 class _Builder:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *, inside: bool = False) -> None:
         self.source = graph
+        self.inside = inside  # a side of a branch: its results are new tensors, in a tuple
         self.root = torch.nn.Module()
         self.target = torch.fx.Graph()
         self.values: dict[str, torch.fx.Node] = {}
@@ -96,7 +109,7 @@ class _Builder:
         for each in self.source.operators:
             self._add(each)
         outputs = [self._output(name) for name in self.source.outputs]
-        self.target.output(outputs[0] if len(outputs) == 1 else tuple(outputs))
+        self.target.output(outputs[0] if len(outputs) == 1 and not self.inside else tuple(outputs))
         return torch.fx.GraphModule(self.root, self.target)
 
     def _used(self) -> set[str]:
@@ -133,12 +146,42 @@ class _Builder:
 
     def _output(self, name: str) -> torch.fx.Node:
         value = self.values[name]
+        if self.inside:
+            dense = {"memory_format": torch.contiguous_format}
+            return self._call(torch.ops.aten.clone.default, (value,), dense)
         return value if value.op == "call_function" else self._call(torch.ops.aten.clone.default, (value,), {})
 
     def _call(self, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> torch.fx.Node:
         return self.target.call_function(function, arguments, keywords)
 
+    def _branch(self, each: Operator) -> None:
+        """``torch.cond``, which wants everything that a side reads handed in and nothing of it handed out."""
+        given = [item.name for item in each.arguments["operands"]]
+        constants: dict[str, torch.Tensor] = {}
+        for side in each.sides():
+            for name, tensor, parameter in side.constants + side.inner_constants():
+                if constants.setdefault(name, tensor).data_ptr() != tensor.data_ptr():
+                    raise ValueError(f"two constants named '{name}' in one branch")
+                if name not in self.values:
+                    self.values[name] = self.target.get_attr(self._register(len(self.values), name, tensor, parameter))
+        modules = []
+        for index, side in enumerate(each.sides()):
+            taken = [*side.inputs, *(name for name in constants if name not in side.inputs)]
+            inner = _Builder(Graph(taken, [], side.operators, side.outputs), inside=True)
+            name = f"branch_{each.results[0]}_{('then', 'else')[index]}"
+            self.root.add_module(name, inner.build())
+            modules.append(self.target.get_attr(name))
+        hoisted = [name for name in constants if name not in each.sides()[0].inputs]
+        operands = tuple(self.values[name] for name in [*given, *hoisted])
+        condition = self.values[each.arguments["condition"].name]
+        call = self._call(torch.ops.higher_order.cond, (condition, *modules, operands), {})
+        for index, result in enumerate(each.results):
+            self.values[result] = self._call(operator.getitem, (call, index), {})
+
     def _add(self, each: Operator) -> None:
+        if each.sides():
+            self._branch(each)
+            return
         namespace, _, name = each.name.partition("::")
         function = getattr(getattr(getattr(torch.ops, namespace), name), each.overload or "default")
         positional: list[Any] = []

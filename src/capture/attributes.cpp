@@ -170,6 +170,7 @@ struct ToIValue {
   }
   c10::IValue operator()(graph::Value*) const { return {}; }
   c10::IValue operator()(const std::vector<graph::Value*>&) const { return {}; }
+  c10::IValue operator()(const graph::GraphPtr&) const { return {}; }
 };
 
 }  // namespace

@@ -29,6 +29,7 @@
 #include "exporter/prepare.h"
 #include "exporter/pytorch_exporters.h"
 #include "exporter/validate/validate.h"
+#include "graph/conditional.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::exporter {
@@ -107,9 +108,10 @@ Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string&
 Result<Emitted> emit_some_onnx(const EmitRequest& request, Logger& log) {
   auto ours = emit_native_onnx(request);
   if (ours.ok() || ours.status().code() != StatusCode::kUnimplemented) return ours;
-  const auto& nodes = request.node.graph.nodes();
-  const bool lacking = std::any_of(nodes.begin(), nodes.end(),
-                                   [](const auto& node) { return !emit::is_supported(node->op(), node->overload()); });
+  bool lacking = false;
+  graph::for_each_graph(request.node.graph, [&](const graph::Graph& graph) {
+    for (const auto& node : graph.nodes()) lacking = lacking || !emit::is_supported(node->op(), node->overload());
+  });
   if (!lacking || !has_pytorch_exporters()) return ours;
   log.info(fmt::format("node '{}': {}; trying 'onnx-dynamo'", request.node.record->name, ours.status().message()));
   auto theirs = emit_with_pytorch(request, "onnx-dynamo", log);
@@ -168,7 +170,7 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
     LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters));
     log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
-                         node.backend.format_name(), node.graph.nodes().size(),
+                         node.backend.format_name(), graph::operator_count(node.graph),
                          static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));
   }
   return {};

@@ -8,10 +8,13 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "draw/bundle_picture.h"
+#include "graph/conditional.h"
 #include "graph/literals.h"
 #include "graph/text.h"
 
@@ -54,7 +57,10 @@ class SourceFiles {
 std::string arguments_text(const graph::Node& node) {
   std::vector<std::string> parts;
   for (const graph::Argument& argument : node.arguments()) {
-    parts.push_back(argument.name + "=" + graph::print(argument.value));
+    const auto* side = std::get_if<graph::GraphPtr>(&argument.value);
+    const std::string value =
+        side == nullptr ? graph::print(argument.value) : fmt::format("the {} operators below", (*side)->nodes().size());
+    parts.push_back(argument.name + "=" + value);
   }
   return join(parts, ", ");
 }
@@ -90,20 +96,39 @@ std::string preview(const graph::Constant& constant) {
   return text ? *text + (shown < count ? ", …" : "") : "";
 }
 
-}  // namespace
+/// A branch comes before what its sides hold; `where` says in which sides the graph is.
+void add_operators(const graph::Graph& graph, const std::string& where, SourceFiles& files, draw::PictureNode& node) {
+  for (const auto& op : graph.nodes()) {
+    node.operators.push_back(operator_of(*op, files));
+    node.operators.back().op.insert(0, where);
+    if (!graph::is_conditional(*op)) continue;
+    const graph::Conditional branch = graph::conditional_of(*op);
+    add_operators(*branch.then_side, where + "then: ", files, node);
+    add_operators(*branch.else_side, where + "else: ", files, node);
+  }
+}
 
-void add_graph(const graph::Graph& graph, draw::PictureNode& node) {
-  SourceFiles files;
-  node.operators_known = true;
-  for (const auto& op : graph.nodes()) node.operators.push_back(operator_of(*op, files));
+void add_constants(const graph::Graph& graph, std::set<std::pair<std::string, const void*>>& known,
+                   draw::PictureNode& node) {
   for (const auto& value : graph.constants()) {
     const graph::Constant& constant = value->constant();
+    if (!known.emplace(value->name(), constant.data.get()).second) continue;
     node.constants.push_back({.name = value->name(),
                               .dtype = std::string(dtype_name(constant.type.dtype)),
                               .shape = draw::spaced_shape(constant.type.shape),
                               .bytes = constant.byte_size(),
                               .preview = preview(constant)});
   }
+}
+
+}  // namespace
+
+void add_graph(const graph::Graph& graph, draw::PictureNode& node) {
+  SourceFiles files;
+  node.operators_known = true;
+  add_operators(graph, "", files, node);
+  std::set<std::pair<std::string, const void*>> known;  // of what a branch and the graph around it share
+  graph::for_each_graph(graph, [&](const graph::Graph& each) { add_constants(each, known, node); });
 }
 
 }  // namespace leapp::exporter

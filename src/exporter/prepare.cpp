@@ -16,15 +16,40 @@
 #include "exporter/expand_composites.h"
 #include "exporter/given_inputs.h"
 #include "exporter/simplify.h"
+#include "graph/conditional.h"
 #include "graph/passes/unused_inputs.h"
 #include "graph/text.h"
 
 namespace leapp::exporter {
 namespace {
 
-std::set<std::size_t> random_outputs(const graph::Graph& graph) {
-  std::unordered_set<const graph::Value*> tainted;
+using Tainted = std::unordered_set<const graph::Value*>;
+
+std::set<std::size_t> random_outputs(const graph::Graph& graph, Tainted tainted = {});
+
+/// Of a branch whose condition is not random: which results either side makes of random numbers.
+std::set<std::size_t> random_results(const graph::Conditional& branch, const Tainted& outside) {
+  std::set<std::size_t> found;
+  for (const graph::GraphPtr& side : {branch.then_side, branch.else_side}) {
+    Tainted inside;
+    std::size_t index = 0;
+    for (const auto& input : side->inputs()) {
+      if (outside.contains(branch.operands[index++])) inside.insert(input.get());
+    }
+    found.merge(random_outputs(*side, std::move(inside)));
+  }
+  return found;
+}
+
+std::set<std::size_t> random_outputs(const graph::Graph& graph, Tainted tainted) {
   for (const auto& node : graph.nodes()) {
+    if (graph::is_conditional(*node)) {
+      const graph::Conditional branch = graph::conditional_of(*node);
+      if (!tainted.contains(branch.condition)) {
+        for (const std::size_t i : random_results(branch, tainted)) tainted.insert(node->result(i));
+        continue;
+      }
+    }
     const std::vector<graph::Value*> inputs = node->inputs();
     const bool random = node->is_random() || std::any_of(inputs.begin(), inputs.end(), [&](const graph::Value* value) {
                           return tainted.contains(value);
@@ -120,6 +145,7 @@ Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, L
     const auto say = [&log](const std::string& text) { log.debug(text); };
     LEAPP_RETURN_IF_ERROR(expand_composites(graph, has_mapping, say).status());
   }
+  LEAPP_RETURN_IF_ERROR(sink(graph));
   const std::vector<std::string> dropped = graph::drop_unused_inputs(graph);
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const std::string& name = node.inputs[i].name;

@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "capture/front_end.h"
 #include "capture/tensor_content.h"
 #include "emit/torchscript/emitter.h"
+#include "graph/conditional.h"
+#include "graph/passes/inline_branches.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {
@@ -19,6 +22,26 @@ PytorchExporters tools() {
   const std::shared_ptr<capture::FrontEnd> asked = capture::front_end();
   const PytorchExporters* known = asked->pytorch_exporters();
   return known ? *known : PytorchExporters();
+}
+
+bool has_branches(const graph::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const auto& node) { return graph::is_conditional(*node); });
+}
+
+Result<std::string> attempt(PytorchRequest request, const graph::Graph& graph, const PytorchExporters& known, Logger& log) {
+  request.graph = &graph;
+  if (request.backend == "onnx-torchscript") {
+    LEAPP_ASSIGN_OR_RETURN(request.torchscript, emit::emit_torchscript(graph));
+  }
+  graph::for_each_graph(graph, [&](const graph::Graph& each) {
+    for (const auto& value : each.constants()) request.constants.emplace(value.get(), to_tensor(value->constant()));
+  });
+  PytorchAnswer answer = known.emit(request);
+  if (!answer.chatter.empty()) {
+    log.debug(fmt::format("node '{}': {} says:\n{}", request.node->record->name, request.backend, answer.chatter));
+  }
+  return std::move(answer.model);
 }
 
 }  // namespace
@@ -36,21 +59,19 @@ Result<std::string> export_with_pytorch(PytorchRequest request, Logger& log) {
     return failed(
         unimplemented("PyTorch's exporters are Python, which this program does not have; use 'jit' or 'onnx'"));
   }
-  if (request.backend == "onnx-torchscript") {
-    auto bytes = emit::emit_torchscript(node.graph);
-    if (!bytes.ok()) return failed(bytes.status());
-    request.torchscript = std::move(bytes).value();
-  }
-  for (const auto& value : node.graph.constants()) request.constants.push_back(to_tensor(value->constant()));
   for (const std::size_t i : node.inputs) {
     request.sample.push_back(capture::tensor_of(node.record->samples.front().inputs[i]));
   }
-  PytorchAnswer answer = known.emit(request);
-  if (!answer.chatter.empty()) {
-    log.debug(fmt::format("node '{}': {} says:\n{}", node.record->name, request.backend, answer.chatter));
+  auto model = attempt(request, node.graph, known, log);
+  if (!model.ok() && model.status().code() == StatusCode::kUnimplemented && has_branches(node.graph)) {
+    log.info(fmt::format("node '{}': export_with='{}' cannot write a branch ({}); both sides are computed",
+                         node.record->name, request.backend, model.status().message()));
+    graph::Graph flat = graph::clone(node.graph);
+    graph::inline_branches(flat);
+    model = attempt(request, flat, known, log);
   }
-  if (!answer.model.ok()) return failed(answer.model.status());
-  return std::move(answer.model).value();
+  if (!model.ok()) return failed(model.status());
+  return std::move(model).value();
 }
 
 Result<Pt2Model> load_pt2(const std::filesystem::path& file) {

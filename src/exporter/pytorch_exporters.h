@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,11 +24,12 @@ namespace leapp::exporter {
 /// One node for one of the exporters.
 struct PytorchRequest {
   const PreparedNode* node = nullptr;
-  std::string backend;                                        ///< "onnx-dynamo", "onnx-torchscript" or "pt2"
+  const graph::Graph* graph = nullptr;  ///< the node's, or that with both sides of its branches written out
+  std::string backend;                  ///< "onnx-dynamo", "onnx-torchscript" or "pt2"
   std::vector<std::pair<std::string, std::string>> metadata;  ///< of an ONNX model, in this order
   std::string torchscript;                                    ///< the node as a .pt file, for "onnx-torchscript" only
-  std::vector<at::Tensor> constants;                          ///< of the graph, in its order; not to be written to
-  std::vector<at::Tensor> sample;                             ///< the inputs of the node's first call
+  std::unordered_map<const graph::Value*, at::Tensor> constants;  ///< of the graph and its sides; not to be written to
+  std::vector<at::Tensor> sample;                                 ///< the inputs of the node's first call
 };
 
 /// What an exporter made of it, or why not, and all it had to say meanwhile.

@@ -11,6 +11,7 @@
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/geometry.h"
 #include "graph/passes/pass_manager.h"
+#include "graph/passes/sink_branches.h"
 
 namespace leapp::exporter {
 
@@ -24,6 +25,11 @@ Status simplify(graph::Graph& graph) {
       {"dead_code", graph::eliminate_dead_code},
   };
   auto changed = graph::run_passes(graph, passes);
+  return changed.ok() ? Status() : changed.status();
+}
+
+Status sink(graph::Graph& graph) {
+  auto changed = graph::run_passes(graph, {{"sink_branches", [](graph::Graph& g) { return graph::sink_branches(g); }}});
   return changed.ok() ? Status() : changed.status();
 }
 

@@ -10,4 +10,7 @@ namespace leapp::exporter {
 /// The passes every captured graph goes through: constants folded, views as views again, nothing twice, nothing dead.
 [[nodiscard]] Status simplify(graph::Graph& graph);
 
+/// Puts the sides of branches that can fail or are costly into conditionals: the last thing done to a graph.
+[[nodiscard]] Status sink(graph::Graph& graph);
+
 }  // namespace leapp::exporter

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 
 namespace leapp::graph {
 
+class Graph;
 class Value;
 
 /// A device as ATen writes it: "cpu", "cuda:0".
@@ -37,12 +39,15 @@ using Complex = std::complex<double>;
 /// A Python number in a list whose schema type is Scalar[].
 using Scalar = std::variant<bool, std::int64_t, double, Complex>;
 
-/// Everything an argument of an operator schema can hold. `Value*` is a tensor; `std::vector<Value*>` a list of
-/// tensors, in which nullptr is None (Tensor?[]). std::monostate is None.
+/// A graph inside a node: a side of a conditional (conditional.h). Shared, so never changed in place.
+using GraphPtr = std::shared_ptr<const Graph>;
+
+/// Everything an argument of an operator schema can hold, and the graphs inside nodes. `Value*` is a tensor;
+/// `std::vector<Value*>` a list of tensors, in which nullptr is None (Tensor?[]). std::monostate is None.
 using Attribute =
     std::variant<std::monostate, bool, std::int64_t, double, Complex, std::string, DType, Device, Layout, MemoryFormat,
                  std::vector<bool>, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>,
-                 std::vector<DType>, std::vector<Scalar>, Value*, std::vector<Value*>>;
+                 std::vector<DType>, std::vector<Scalar>, Value*, std::vector<Value*>, GraphPtr>;
 
 /// An argument by the name the schema gives it.
 struct Argument {

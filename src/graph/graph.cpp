@@ -99,6 +99,10 @@ Node* Graph::insert(std::list<std::unique_ptr<Node>>::iterator position, NodeSpe
   return node;
 }
 
+void Graph::move_before(Node* node, Node* position) {
+  nodes_.splice(position == nullptr ? nodes_.end() : position->self_, nodes_, node->self_);
+}
+
 void Graph::add_uses(Node* node) {
   const std::vector<Value*> inputs = node->inputs();
   node->use_positions_.reserve(inputs.size());

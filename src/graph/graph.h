@@ -15,6 +15,8 @@
 //     part in type promotion as a number, not as a 0-d tensor.
 //   * Nodes stand in an order in which every value is defined before it is used; passes keep that order. Iteration is
 //     deterministic everywhere.
+//   * A conditional ("leapp::if", conditional.h) runs one of two graphs inside it. These see nothing of the graph
+//     around them but what the node hands in, so that to whoever does not look inside it is an operator like others.
 //   * Outputs are named and ordered; an output may be an input, a constant, or a value that is an output already.
 //   * Only Graph mutates. Handles (Value*, Node*) are stable until the thing is erased. Not thread-safe.
 #pragma once
@@ -174,6 +176,9 @@ class Graph {
   /// Every argument and output that is `from` becomes `to`.
   void replace_all_uses(Value* from, Value* to);
   void set_argument(Node* node, std::size_t index, Attribute value);
+
+  /// Puts `node` before `position`, at the end for nullptr. REQUIRES: what it reads stands before, who reads it behind.
+  void move_before(Node* node, Node* position);
 
   /// `name` is a wish as in add_constant. REQUIRES: `value` is not an input.
   void rename(Value* value, std::string name);

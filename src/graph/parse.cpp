@@ -17,6 +17,8 @@ namespace {
 
 // Sizes are bounded so that no product of extents, strides and element size can overflow later.
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 64;
+// Of graphs inside each other: reading, printing and checking them recurse.
+constexpr int kDeepest = 32;
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t number = 0;
@@ -32,7 +34,8 @@ struct TypedName {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : in_(text) {}
+  explicit Parser(Scanner& in, int depth = 0) : in_(in), depth_(depth) {}
+  /// What follows the word "graph".
   Result<Graph> run();
 
  private:
@@ -50,6 +53,7 @@ class Parser {
   Result<TensorType> parse_type();
   Result<Value*> parse_value();
   Result<Attribute> parse_attribute();
+  Result<Attribute> parse_inner_graph();
   Result<Attribute> parse_element();
   Result<Attribute> parse_word_literal();
   Result<Attribute> parse_complex();
@@ -57,12 +61,12 @@ class Parser {
   template <typename T>
   Result<Attribute> collect(const std::vector<Attribute>& elements);
 
-  Scanner in_;
+  Scanner& in_;
+  int depth_;
   Graph graph_;
 };
 
 Result<Graph> Parser::run() {
-  if (in_.word() != "graph") return in_.complain("expected 'graph' at the beginning, found something else");
   if (!in_.looking_at("(")) {
     LEAPP_ASSIGN_OR_RETURN(std::string name, in_.name("the graph's name or '('"));
     graph_ = Graph(std::move(name));
@@ -82,7 +86,6 @@ Result<Graph> Parser::run() {
   }
   LEAPP_RETURN_IF_ERROR(parse_outputs());
   LEAPP_RETURN_IF_ERROR(in_.expect("}"));
-  if (!in_.at_end()) return in_.error("nothing behind the graph");
   return std::move(graph_);
 }
 
@@ -301,7 +304,15 @@ Result<Attribute> Parser::parse_attribute() {
     if (in_.word() == prefix && in_.looking_at("[")) return parse_list(prefix);
     in_.go_back(before);
   }
+  if (in_.word() == "graph") return parse_inner_graph();
+  in_.go_back(before);
   return parse_element();
+}
+
+Result<Attribute> Parser::parse_inner_graph() {
+  if (depth_ == kDeepest) return in_.complain(fmt::format("expected at most {} graphs inside each other", kDeepest));
+  LEAPP_ASSIGN_OR_RETURN(Graph inner, Parser(in_, depth_ + 1).run());
+  return Attribute(std::make_shared<const Graph>(std::move(inner)));
 }
 
 Result<Attribute> Parser::parse_element() {
@@ -405,6 +416,12 @@ Result<Attribute> Parser::collect(const std::vector<Attribute>& elements) {
 
 }  // namespace
 
-Result<Graph> parse(std::string_view text) { return Parser(text).run(); }
+Result<Graph> parse(std::string_view text) {
+  Scanner in(text);
+  if (in.word() != "graph") return in.complain("expected 'graph' at the beginning, found something else");
+  LEAPP_ASSIGN_OR_RETURN(Graph graph, Parser(in).run());
+  if (!in.at_end()) return in.error("nothing behind the graph");
+  return graph;
+}
 
 }  // namespace leapp::graph

@@ -13,8 +13,13 @@ std::string print_value(const Value* value) { return value == nullptr ? "None" :
 
 std::string print_type(const TensorType& type) { return type_text(type.dtype, type.shape); }
 
+void print_graph(const Graph& graph, const PrintOptions& options, const std::string& indent, std::string& text);
+
 // One overload for each thing an attribute can hold.
 struct AttributePrinter {
+  PrintOptions options = {};
+  std::string indent = {};
+
   std::string operator()(std::monostate) const { return "None"; }
   std::string operator()(bool flag) const { return flag ? "True" : "False"; }
   std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
@@ -31,6 +36,11 @@ struct AttributePrinter {
   }
   std::string operator()(const Scalar& scalar) const { return std::visit(*this, scalar); }
   std::string operator()(Value* value) const { return print_value(value); }
+  std::string operator()(const GraphPtr& graph) const {
+    std::string text;
+    print_graph(*graph, options, indent, text);
+    return text;
+  }
 
   std::string operator()(const std::vector<bool>& list) const { return print_list(list, list.empty() ? "bool" : ""); }
   std::string operator()(const std::vector<std::int64_t>& list) const {
@@ -81,7 +91,7 @@ bool is_bare_overload(std::string_view overload) {
 
 void print_constant(const Value& value, const PrintOptions& options, std::string& text) {
   const Constant& constant = value.constant();
-  text += fmt::format("  {} = {} {} ", print_value(&value), constant.parameter ? "parameter" : "constant",
+  text += fmt::format("{} = {} {} ", print_value(&value), constant.parameter ? "parameter" : "constant",
                       print_type(constant.type));
   const bool is_small = element_count(constant.type.shape) <= options.inline_elements;
   if (is_small) {
@@ -97,8 +107,7 @@ void print_constant(const Value& value, const PrintOptions& options, std::string
   text += fmt::format("base64 \"{}\"\n", encode_base64(constant.bytes()));
 }
 
-void print_node(const Node& node, std::string& text) {
-  text += "  ";
+void print_node(const Node& node, const AttributePrinter& printer, std::string& text) {
   for (std::size_t i = 0; i < node.results().size(); ++i) {
     text +=
         fmt::format("{}{}: {}", i == 0 ? "" : ", ", print_value(node.result(i)), print_type(node.result(i)->type()));
@@ -111,8 +120,8 @@ void print_node(const Node& node, std::string& text) {
   text += '(';
   for (std::size_t i = 0; i < node.arguments().size(); ++i) {
     const Argument& argument = node.arguments()[i];
-    text += fmt::format("{}{}={}", i == 0 ? "" : ", ", quote_if_needed(argument.name),
-                        std::visit(AttributePrinter(), argument.value));
+    text +=
+        fmt::format("{}{}={}", i == 0 ? "" : ", ", quote_if_needed(argument.name), std::visit(printer, argument.value));
   }
   text += ')';
   const SourceLocation& location = node.location();
@@ -121,12 +130,9 @@ void print_node(const Node& node, std::string& text) {
   text += '\n';
 }
 
-}  // namespace
-
-std::string print(const Attribute& argument) { return std::visit(AttributePrinter(), argument); }
-
-std::string print(const Graph& graph, const PrintOptions& options) {
-  std::string text = "graph ";
+// Without the end of its last line.
+void print_graph(const Graph& graph, const PrintOptions& options, const std::string& indent, std::string& text) {
+  text += "graph ";
   if (!graph.name().empty()) text += quote_if_needed(graph.name());
   text += '(';
   bool first = true;
@@ -135,14 +141,31 @@ std::string print(const Graph& graph, const PrintOptions& options) {
     first = false;
   }
   text += ") {\n";
-  for (const auto& constant : graph.constants()) print_constant(*constant, options, text);
-  for (const auto& node : graph.nodes()) print_node(*node, text);
-  text += "  return (";
+  const AttributePrinter printer{options, indent + "  "};
+  for (const auto& constant : graph.constants()) {
+    text += printer.indent;
+    print_constant(*constant, options, text);
+  }
+  for (const auto& node : graph.nodes()) {
+    text += printer.indent;
+    print_node(*node, printer, text);
+  }
+  text += printer.indent + "return (";
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const Output& output = graph.outputs()[i];
     text += fmt::format("{}{}={}", i == 0 ? "" : ", ", quote_if_needed(output.name), print_value(output.value));
   }
-  return text + ")\n}\n";
+  text += ")\n" + indent + "}";
+}
+
+}  // namespace
+
+std::string print(const Attribute& argument) { return std::visit(AttributePrinter(), argument); }
+
+std::string print(const Graph& graph, const PrintOptions& options) {
+  std::string text;
+  print_graph(graph, options, "", text);
+  return text + "\n";
 }
 
 }  // namespace leapp::graph

@@ -15,6 +15,7 @@
 // None, True, complex(1.0, 2.0), float32, device("cpu"), layout("strided"), memory_format("channels_last").
 // A list is typed by its elements: [1, 2], [True], [1.0], ["a"], [float32], [%x, None]; where they do not tell, or may
 // mix, the type stands in front: int[], bool[], float[], str[], dtype[], tensor[None], scalar[1, 2.0].
+// An argument may be a graph of its own (conditional.h): then=graph (%x: float32[2]) { ... }; its names are its own.
 // A constant that was a parameter of a module is written `parameter`. Bytes of a constant are numbers where these are
 // exact and few, else base64. '#' starts a comment.
 #pragma once

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "graph/conditional.h"
 
 namespace leapp::graph {
 namespace {
@@ -41,6 +42,7 @@ class Verifier {
   Status check_node(const Node& node);
   Status check_purity(const Node& node);
   Status check_geometry(const Node& node);
+  Status check_conditional(const Node& node);
   Status check_outputs();
   Status check_users();
 
@@ -86,6 +88,7 @@ Status Verifier::check_node(const Node& node) {
     }
   }
   LEAPP_RETURN_IF_ERROR(check_purity(node));
+  if (is_conditional(node)) return check_conditional(node);
   if (node.op() == "aten::as_strided" || node.op() == "aten::as_strided_scatter") return check_geometry(node);
   return {};
 }
@@ -143,6 +146,53 @@ Status Verifier::check_geometry(const Node& node) {
   return internal_error(fmt::format("{}: size {}, stride {} and offset {} leave a storage of {} elements", place(node),
                                     shape_text(*sizes), shape_text(*strides), number != nullptr ? *number : 0,
                                     (*root)->shape()[0]));
+}
+
+template <typename T>
+const T* argument_of(const Node& node, std::string_view name) {
+  const Attribute* found = node.find(name);
+  return found == nullptr ? nullptr : std::get_if<T>(found);
+}
+
+Status check_side(const Node& node, const std::vector<Value*>& operands, std::string_view name, const Graph& side) {
+  if (Status status = verify(side); !status.ok()) {
+    return {status.code(), fmt::format("{}, '{}': {}", place(node), name, status.message())};
+  }
+  const auto disagrees = [&](std::string_view what, std::size_t index) {
+    return internal_error(fmt::format("{}, '{}': {} {} has another type outside", place(node), name, what, index));
+  };
+  if (side.inputs().size() != operands.size() || side.outputs().size() != node.results().size()) {
+    return internal_error(fmt::format("{}, '{}': expected {} inputs and {} outputs, found {} and {}", place(node), name,
+                                      operands.size(), node.results().size(), side.inputs().size(),
+                                      side.outputs().size()));
+  }
+  std::size_t index = 0;
+  for (const auto& input : side.inputs()) {
+    if (operands[index] == nullptr || operands[index]->type() != input->type()) return disagrees("input", index);
+    ++index;
+  }
+  for (std::size_t i = 0; i < side.outputs().size(); ++i) {
+    if (side.outputs()[i].value->type() != node.result(i)->type()) return disagrees("output", i);
+  }
+  return {};
+}
+
+Status Verifier::check_conditional(const Node& node) {
+  const auto* condition = argument_of<Value*>(node, "condition");
+  const auto* operands = argument_of<std::vector<Value*>>(node, "operands");
+  const auto* then_side = argument_of<GraphPtr>(node, "then");
+  const auto* else_side = argument_of<GraphPtr>(node, "else");
+  if (node.arguments().size() != 4 || condition == nullptr || operands == nullptr || then_side == nullptr ||
+      else_side == nullptr || *then_side == nullptr || *else_side == nullptr) {
+    return internal_error(fmt::format("{}: expected condition, operands, then and else", place(node)));
+  }
+  if (*condition == nullptr || (*condition)->type() != TensorType{DType::kBool, {}}) {
+    return internal_error(fmt::format("{}: expected a condition of type bool[]", place(node)));
+  }
+  LEAPP_RETURN_IF_ERROR(check_side(node, *operands, "then", **then_side));
+  LEAPP_RETURN_IF_ERROR(check_side(node, *operands, "else", **else_side));
+  if (node.is_random() == (has_random(**then_side) || has_random(**else_side))) return {};
+  return internal_error(fmt::format("{}: random where its sides are not, or the other way round", place(node)));
 }
 
 Status Verifier::check_outputs() {

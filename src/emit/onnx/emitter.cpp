@@ -11,6 +11,7 @@
 #include "emit/onnx/builder.h"
 #include "emit/onnx/model_builder.h"
 #include "emit/onnx/op_table.h"
+#include "graph/conditional.h"
 
 namespace leapp::emit {
 namespace {
@@ -108,7 +109,64 @@ Status emit_real(ModelBuilder& model, OpBuilder::Values& values, const graph::No
   return builder.status();
 }
 
+Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node);
+
+/// Makes sure that a value that no node of the graph made is there.
+Status add_if_constant(ModelBuilder& model, OpBuilder::Values& values, const graph::Value& value) {
+  if (value.kind() != graph::ValueKind::kConstant || values.contains(&value)) return {};
+  if (onnx_ops::is_complex(value.dtype()) || !onnx::data_type_of(value.dtype())) {
+    return unimplemented(fmt::format("a side of a branch: ONNX has no {} arithmetic", dtype_name(value.dtype())));
+  }
+  values.tensors.emplace(&value, model.add_constant(value.constant(), value.name()));
+  return {};
+}
+
+/// What the outputs of a side are: its values are its own, and those it takes are the values outside.
+Result<std::vector<Tensor>> emit_side(ModelBuilder& model, const OpBuilder::Values& outside,
+                                      const std::vector<graph::Value*>& operands, const graph::Graph& side) {
+  OpBuilder::Values values;
+  std::size_t index = 0;
+  for (const auto& input : side.inputs()) {
+    const graph::Value* operand = operands[index++];
+    values.tensors.emplace(input.get(), outside.tensors.at(operand));
+    const auto imaginary = outside.imaginary.find(operand);
+    if (imaginary != outside.imaginary.end()) values.imaginary.emplace(input.get(), imaginary->second);
+  }
+  for (const auto& node : side.nodes()) LEAPP_RETURN_IF_ERROR(emit_node(model, values, *node));
+  std::vector<Tensor> results;
+  for (const graph::Output& output : side.outputs()) {
+    LEAPP_RETURN_IF_ERROR(add_if_constant(model, values, *output.value));
+    results.push_back(values.tensors.at(output.value));
+    if (values.imaginary.contains(output.value)) results.push_back(values.imaginary.at(output.value));
+  }
+  return results;
+}
+
+Status emit_conditional(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
+  const graph::Conditional conditional = graph::conditional_of(node);
+  for (const graph::Value* value : node.inputs()) LEAPP_RETURN_IF_ERROR(add_if_constant(model, values, *value));
+  Status status;
+  const auto body = [&](const graph::Graph& side) {
+    return [&] {
+      auto results = emit_side(model, values, conditional.operands, side);
+      if (!results.ok() && status.ok()) status = results.status();
+      return results.ok() ? std::move(results).value() : std::vector<Tensor>();
+    };
+  };
+  const std::vector<Tensor> results =
+      model.add_branch(values.tensors.at(conditional.condition), body(*conditional.then_side),
+                       body(*conditional.else_side), onnx_ops::location_text(node.location()));
+  LEAPP_RETURN_IF_ERROR(status);
+  std::size_t next = 0;
+  for (const auto& result : node.results()) {
+    values.tensors.insert_or_assign(result.get(), results[next++]);
+    if (onnx_ops::is_complex(result->dtype())) values.imaginary.insert_or_assign(result.get(), results[next++]);
+  }
+  return {};
+}
+
 Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
+  if (graph::is_conditional(node)) return emit_conditional(model, values, node);
   const std::string name = node.qualified_name();
   const OpEntry* entry = onnx_ops::find_op(name);
   const bool nothing = std::all_of(node.results().begin(), node.results().end(),
@@ -226,6 +284,7 @@ std::string onnx_added_outputs(const OnnxModel& model, const std::vector<const g
 }
 
 bool is_supported(std::string_view op, std::string_view overload) {
+  if (op == graph::kConditional) return true;
   std::string name(op);
   if (!overload.empty()) name.append(".").append(overload);
   return onnx_ops::find_op(name) != nullptr || onnx_ops::find_complex_op(name) != nullptr;

@@ -51,6 +51,46 @@ TEST(Emitter, AnUnknownOperatorIsNamedWithItsLine) {
   EXPECT_NE(status.message().find("aten::frobnicate.Tensor at policy.py:3"), std::string::npos) << status.message();
 }
 
+constexpr std::string_view kBranch = R"(graph g(%x: float32[2], %p: bool[]) {
+  %net.weight = parameter float32[2] [1, 2]
+  %0: float32[2] = aten::mul.Tensor(self=%x, other=%net.weight)
+  %y: float32[2], %z: float32[2] = leapp::if(condition=%p, operands=[%x, %0], then=graph (%x: float32[2], %0: float32[2]) {
+    %net.weight = parameter float32[2] [1, 2]
+    %1: float32[2] = aten::div.Tensor(self=%x, other=%net.weight)  @ "robot.py":3
+    return (0=%1, 1=%1)
+  }, else=graph (%x: float32[2], %0: float32[2]) {
+    %c = constant float32[2] [7, 8]
+    return (0=%0, 1=%c)
+  })  @ "robot.py":9
+  return (y=%y, z=%z)
+})";
+
+TEST(Emitter, ABranchHasItsSidesInside) {
+  const std::string bytes = emitted(kBranch);
+  EXPECT_EQ(count(bytes, "then_branch"), 2U);  // the attribute, and the name of the graph in it
+  EXPECT_EQ(count(bytes, "If_0_else_branch"), 1U);
+  EXPECT_EQ(count(bytes, "robot.py:3"), 1U);
+  EXPECT_EQ(count(bytes, "robot.py:9"), 1U);
+  // Two uses and one initializer: sides and graph share it.
+  EXPECT_EQ(count(bytes, "net.weight"), 3U);
+  EXPECT_EQ(bytes, emitted(kBranch));
+}
+
+TEST(Emitter, ValuesInsideABranchAreNoOutputsToAdd) {
+  const graph::Graph graph = parsed(kBranch);
+  const auto model = emit_onnx(graph, {});
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model.value().value_names.size(), 3U);  // %0, %y, %z
+}
+
+TEST(Emitter, AnUnknownOperatorInsideABranchIsNamedWithItsLine) {
+  std::string text(kBranch);
+  text.replace(text.find("aten::div.Tensor"), 16, "aten::frobnicate");
+  const Status status = error_of(text);
+  EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
+  EXPECT_NE(status.message().find("aten::frobnicate at robot.py:3"), std::string::npos) << status.message();
+}
+
 TEST(Emitter, OpsetsAndIrVersionsOutOfRangeAreRefused) {
   EXPECT_EQ(error_of(kAdd, {.opset_version = 12}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(error_of(kAdd, {.opset_version = 24}).code(), StatusCode::kInvalidArgument);

@@ -67,28 +67,51 @@ std::int32_t ModelBuilder::body_output(const Tensor& value, std::int32_t first,
 }
 
 std::vector<Tensor> ModelBuilder::add_loop(const LoopSpec& spec, const LoopBody& body) {
-  auto record = std::make_shared<BodyRecord>();
+  BodyRecord record{"body", {}, {}, {}};
   std::vector<NodeRecord> outer;
   outer.swap(nodes_);
   const auto first = static_cast<std::int32_t>(values_.size());
   const Tensor round = new_value(Kind::kBodyInput, "", {DType::kInt64, {}});
   const Tensor go_on = new_value(Kind::kBodyInput, "", {DType::kBool, {}});
-  record->inputs = {round.id, go_on.id};
+  record.inputs = {round.id, go_on.id};
   std::vector<Tensor> state;
   NodeSpec loop{"Loop", {spec.rounds, spec.go_on}, {}, {}, spec.doc_string};
   for (const Tensor& initial : spec.state) {
     state.push_back(new_value(Kind::kBodyInput, "", initial.type()));
-    record->inputs.push_back(state.back().id);
+    record.inputs.push_back(state.back().id);
     loop.inputs.push_back(initial);
     loop.results.push_back(initial.type());
   }
   std::vector<Tensor> next = body(round, state);
   if (!spec.go_on.present()) next.insert(next.begin(), go_on);
-  for (const Tensor& value : next) record->outputs.push_back(body_output(value, first, record->outputs));
+  for (const Tensor& value : next) record.outputs.push_back(body_output(value, first, record.outputs));
   outer.swap(nodes_);
-  record->nodes = std::move(outer);
+  record.nodes = std::move(outer);
   std::vector<Tensor> results = add_node(std::move(loop));
-  nodes_.back().body = std::move(record);
+  nodes_.back().bodies.push_back(std::move(record));
+  return results;
+}
+
+ModelBuilder::BodyRecord ModelBuilder::side_of_branch(const char* attribute, const BranchBody& body) {
+  BodyRecord record{attribute, {}, {}, {}};
+  std::vector<NodeRecord> outer;
+  outer.swap(nodes_);
+  const auto first = static_cast<std::int32_t>(values_.size());
+  for (const Tensor& value : body()) record.outputs.push_back(body_output(value, first, record.outputs));
+  outer.swap(nodes_);
+  record.nodes = std::move(outer);
+  return record;
+}
+
+std::vector<Tensor> ModelBuilder::add_branch(const Tensor& condition, const BranchBody& then_body,
+                                             const BranchBody& else_body, const std::string& doc_string) {
+  BodyRecord then_side = side_of_branch("then_branch", then_body);
+  BodyRecord else_side = side_of_branch("else_branch", else_body);
+  NodeSpec branch{"If", {condition}, {}, {}, doc_string};
+  for (const std::int32_t id : then_side.outputs) branch.results.push_back(values_[index_of(id)].type);
+  std::vector<Tensor> results = add_node(std::move(branch));
+  nodes_.back().bodies.push_back(std::move(then_side));
+  nodes_.back().bodies.push_back(std::move(else_side));
   return results;
 }
 
@@ -140,9 +163,10 @@ void ModelBuilder::mark_used(std::vector<NodeRecord>& nodes) {
     for (const Tensor& input : node->spec.inputs) {
       if (input.present()) values_[index_of(input.id)].used = true;
     }
-    if (node->body == nullptr) continue;
-    for (const std::int32_t id : node->body->outputs) values_[index_of(id)].used = true;
-    mark_used(node->body->nodes);
+    for (BodyRecord& body : node->bodies) {
+      for (const std::int32_t id : body.outputs) values_[index_of(id)].used = true;
+      mark_used(body.nodes);
+    }
   }
 }
 
@@ -188,13 +212,13 @@ std::vector<onnx::Node> ModelBuilder::written(std::vector<NodeRecord>& records, 
       node.inputs.push_back(input.present() ? values_[index_of(input.id)].name : std::string());
     }
     for (const std::int32_t id : record.outputs) node.outputs.push_back(values_[index_of(id)].name);
-    if (record.body != nullptr) {
+    for (BodyRecord& inner : record.bodies) {
       auto body = std::make_shared<onnx::Graph>();
-      body->name = node.name + "_body";
-      for (const std::int32_t id : record.body->inputs) body->inputs.push_back(info_of(id));
-      for (const std::int32_t id : record.body->outputs) body->outputs.push_back(info_of(id));
-      body->nodes = written(record.body->nodes, numbers);
-      node.attributes.push_back({"body", std::shared_ptr<const onnx::Graph>(std::move(body))});
+      body->name = node.name + "_" + inner.attribute;
+      for (const std::int32_t id : inner.inputs) body->inputs.push_back(info_of(id));
+      for (const std::int32_t id : inner.outputs) body->outputs.push_back(info_of(id));
+      body->nodes = written(inner.nodes, numbers);
+      node.attributes.push_back({inner.attribute, std::shared_ptr<const onnx::Graph>(std::move(body))});
     }
     nodes.push_back(std::move(node));
   }

@@ -40,6 +40,9 @@ struct LoopSpec {
 /// same types. May use every value made before.
 using LoopBody = std::function<std::vector<Tensor>(const Tensor& round, const std::vector<Tensor>& state)>;
 
+/// Adds the nodes of one side of a branch and gives its results. May use every value made before.
+using BranchBody = std::function<std::vector<Tensor>()>;
+
 /// The ONNX graph under construction. Values are numbers until finish() gives them names, so that an output's name need
 /// not be known when its node is made. Not thread-safe.
 class ModelBuilder {
@@ -57,6 +60,10 @@ class ModelBuilder {
 
   /// The state after the last round.
   std::vector<Tensor> add_loop(const LoopSpec& spec, const LoopBody& body);
+
+  /// The results of the side that `condition` (0-d bool) says. REQUIRES: both give results of the same types.
+  std::vector<Tensor> add_branch(const Tensor& condition, const BranchBody& then_body, const BranchBody& else_body,
+                                 const std::string& doc_string);
 
   /// The graph gets an output of that name. What is no node's result, or an output already, passes through an Identity.
   void add_output(std::string name, const Tensor& value, const std::string& doc_string);
@@ -93,9 +100,10 @@ class ModelBuilder {
     NodeSpec spec;
     std::vector<std::int32_t> outputs;
     bool used = false;
-    std::shared_ptr<BodyRecord> body = nullptr;  // of a Loop
+    std::vector<BodyRecord> bodies = {};  // of a Loop or an If
   };
   struct BodyRecord {
+    std::string attribute;
     std::vector<std::int32_t> inputs;
     std::vector<std::int32_t> outputs;
     std::vector<NodeRecord> nodes;
@@ -104,6 +112,7 @@ class ModelBuilder {
 
   [[nodiscard]] bool is_read(const Tensor& value) const;
   Tensor shape_of(const Tensor& value);
+  BodyRecord side_of_branch(const char* attribute, const BranchBody& body);
   Tensor new_value(Kind kind, std::string name, graph::TensorType type);
   std::int32_t body_output(const Tensor& value, std::int32_t first, const std::vector<std::int32_t>& others);
   void mark_used(std::vector<NodeRecord>& nodes);

@@ -42,6 +42,7 @@ bool same_function(const c10::FunctionSchema& meant, const jit::Node& found) {
 }
 
 bool is_as_meant(const Call& meant, const jit::Node& found) {
+  if (meant.schema == nullptr) return found.kind() == meant.kind;
   const c10::FunctionSchema* schema = found.maybeSchema();
   if (schema == nullptr || schema == meant.schema) return schema != nullptr;
   return found.kind() == meant.kind && same_function(*meant.schema, found);
@@ -67,8 +68,7 @@ Difference compare(const BuiltModule& built, const jit::Module& loaded) {
   };
   auto call = built.calls.begin();
   const auto code = loaded.get_method("forward").graph();
-  for (const jit::Node* node : code->nodes()) {
-    if (!is_operator(*node)) continue;
+  for (const jit::Node* node : operators_of(*code)) {
     if (call == built.calls.end()) {
       TORCH_CHECK(!built.calls.empty(), "loads with ", name_of(*node));
       note(built.calls.back(), "loads followed by " + name_of(*node));

@@ -16,6 +16,7 @@
 
 #include "emit/torchscript/arguments.h"
 #include "emit/torchscript/parameter_names.h"
+#include "graph/conditional.h"
 #include "graph/names.h"
 #include "torch_types/tensors.h"
 
@@ -66,8 +67,12 @@ class ModuleBuilder {
   jit::Value* member(jit::Value* owner, const std::string& name);
   jit::Value* branch_value(const std::vector<std::string>& path);
   void add_constants();
+  void add_constant(const graph::Value& value);
   at::Tensor stored(const graph::Constant& constant);
+  void add_nodes(const graph::Graph& graph);
   void add_node(const graph::Node& node);
+  void add_conditional(const graph::Node& node);
+  void add_side(jit::Node* branch, const graph::Graph& side, const std::vector<graph::Value*>& operands);
   void add_results(const graph::Node& node, const c10::FunctionSchema& schema, jit::Node* call);
   void define(const graph::Value& result, jit::Value* value);
   void add_outputs();
@@ -124,27 +129,40 @@ at::Tensor ModuleBuilder::stored(const graph::Constant& constant) {
   return known.view(constant.type.shape);
 }
 
-void ModuleBuilder::add_constants() {
-  for (const auto& value : graph_.constants()) {
-    std::vector<std::string> path = names_.place(value->name());
-    places_.emplace(value.get(), path);
-    const std::string name = path.back();
-    path.pop_back();
-    for (std::size_t depth = 0; depth < path.size(); ++depth) {
-      const std::vector<std::string> parent(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth));
-      std::vector<std::string> child = parent;
-      child.push_back(path[depth]);
-      if (branches_.contains(child)) continue;
-      Branch& above = branches_.at(parent);
-      Branch branch = make_branch(above.module.type()->name()->name() + "_" + path[depth]);
-      above.module.register_module(path[depth], branch.module);
-      branches_.emplace(std::move(child), std::move(branch));
-    }
-    const at::Tensor tensor = stored(value->constant());
-    const bool floating = tensor.is_floating_point() || tensor.is_complex();
-    const bool is_parameter = floating && value->constant().parameter;
-    branches_.at(path).module.register_parameter(name, tensor, !is_parameter);
+void ModuleBuilder::add_constant(const graph::Value& value) {
+  std::vector<std::string> path = names_.place(value.name());
+  places_.emplace(&value, path);
+  const std::string name = path.back();
+  path.pop_back();
+  for (std::size_t depth = 0; depth < path.size(); ++depth) {
+    const std::vector<std::string> parent(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth));
+    std::vector<std::string> child = parent;
+    child.push_back(path[depth]);
+    if (branches_.contains(child)) continue;
+    Branch& above = branches_.at(parent);
+    Branch branch = make_branch(above.module.type()->name()->name() + "_" + path[depth]);
+    above.module.register_module(path[depth], branch.module);
+    branches_.emplace(std::move(child), std::move(branch));
   }
+  const at::Tensor tensor = stored(value.constant());
+  const bool floating = tensor.is_floating_point() || tensor.is_complex();
+  const bool is_parameter = floating && value.constant().parameter;
+  branches_.at(path).module.register_parameter(name, tensor, !is_parameter);
+}
+
+// What both sides of a branch and the graph around it know by one name is one member.
+void ModuleBuilder::add_constants() {
+  std::unordered_map<std::string, const graph::Value*> known;
+  graph::for_each_graph(graph_, [&](const graph::Graph& graph) {
+    for (const auto& value : graph.constants()) {
+      const auto [same, fresh] = known.try_emplace(value->name(), value.get());
+      if (!fresh && same->second->constant().same_content(value->constant())) {
+        places_.emplace(value.get(), places_.at(same->second));
+      } else {
+        add_constant(*value);
+      }
+    }
+  });
 }
 
 jit::Value* ModuleBuilder::member(jit::Value* owner, const std::string& name) {
@@ -247,9 +265,7 @@ jit::SourceRange ModuleBuilder::source_range(const graph::SourceLocation& locati
 void ModuleBuilder::normalise() {
   jit::NormalizeOps(code_);
   auto call = calls_.begin();
-  for (const jit::Node* node : code_->nodes()) {
-    if (is_operator(*node)) (call++)->kind = node->kind();
-  }
+  for (const jit::Node* node : operators_of(*code_)) (call++)->kind = node->kind();
 }
 
 jit::Value* ModuleBuilder::call(const char* name, const std::vector<jit::Value*>& inputs) {
@@ -329,6 +345,46 @@ void ModuleBuilder::add_node(const graph::Node& node) {
   add_results(node, schema, call(schema, inputs));
 }
 
+void ModuleBuilder::add_nodes(const graph::Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    try {
+      graph::is_conditional(*node) ? add_conditional(*node) : add_node(*node);
+    } catch (const NodeError&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw NodeError(*node, reason(error));
+    }
+  }
+}
+
+void ModuleBuilder::add_conditional(const graph::Node& node) {
+  const graph::Conditional conditional = graph::conditional_of(node);
+  // Members are read out here: what one block defines, no other has.
+  for (const graph::GraphPtr& side : {conditional.then_side, conditional.else_side}) {
+    graph::for_each_graph(*side, [&](const graph::Graph& graph) {
+      for (const auto& value : graph.constants()) tensor(value.get());
+    });
+  }
+  node_ = &node;
+  const auto& truth = jit::findOperatorFor({"aten::Bool", "Tensor"})->schema();
+  jit::Value* condition = call(truth, {tensor(conditional.condition)})->output();
+  jit::Node* branch = code_->insertNode(code_->create(c10::prim::If, {condition}, 0));
+  if (options_.source_lines && !node.location().file.empty()) branch->setSourceRange(source_range(node.location()));
+  calls_.push_back({&node, nullptr, branch->kind()});
+  add_side(branch, *conditional.then_side, conditional.operands);
+  add_side(branch, *conditional.else_side, conditional.operands);
+  for (const auto& result : node.results()) define(*result, branch->addOutput()->setType(c10::TensorType::get()));
+}
+
+void ModuleBuilder::add_side(jit::Node* branch, const graph::Graph& side, const std::vector<graph::Value*>& operands) {
+  std::size_t index = 0;
+  for (const auto& input : side.inputs()) values_[input.get()] = tensor(operands[index++]);
+  jit::Block* block = branch->addBlock();
+  const jit::WithInsertPoint inside(block);
+  add_nodes(side);
+  for (const graph::Output& output : side.outputs()) block->registerOutput(tensor(output.value));
+}
+
 void ModuleBuilder::define(const graph::Value& result, jit::Value* value) {
   values_[&result] = value;
   if (!graph::is_automatic_name(result.name())) value->setDebugName(graph::legal_identifier(result.name()));
@@ -369,19 +425,19 @@ BuiltModule ModuleBuilder::build() {
   branches_.at({}).value = code_->addInput("self")->setType(root.type());
   graph::IdentifierNamer inputs;
   for (const auto& input : graph_.inputs()) values_[input.get()] = code_->addInput(inputs.make(input->name()));
-  for (const auto& node : graph_.nodes()) {
-    try {
-      add_node(*node);
-    } catch (const NodeError&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw NodeError(*node, reason(error));
-    }
-  }
+  add_nodes(graph_);
   add_outputs();
   normalise();
   root.type()->addMethod(unit_->create_function(c10::QualifiedName(*root.type()->name(), "forward"), code_));
   return {root, std::move(calls_)};
+}
+
+void add_operators(jit::Block& block, std::vector<jit::Node*>& operators) {
+  for (jit::Node* node : block.nodes()) {
+    const bool plain = !node->kind().is_prim() && !node->kind().is_attr();
+    if (plain || node->kind() == c10::prim::If) operators.push_back(node);
+    for (jit::Block* inner : node->blocks()) add_operators(*inner, operators);
+  }
 }
 
 std::string describe(const graph::Node& node) {
@@ -393,7 +449,11 @@ std::string describe(const graph::Node& node) {
 
 }  // namespace
 
-bool is_operator(const jit::Node& node) { return !node.kind().is_prim() && !node.kind().is_attr(); }
+std::vector<jit::Node*> operators_of(jit::Graph& code) {
+  std::vector<jit::Node*> operators;
+  add_operators(*code.block(), operators);
+  return operators;
+}
 
 std::string reason(const std::exception& error) {
   const auto* torch = dynamic_cast<const c10::Error*>(&error);

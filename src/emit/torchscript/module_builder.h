@@ -25,10 +25,10 @@ struct BuildOptions {
   std::unordered_set<const graph::Node*> typed;
 };
 
-/// One operator of the module's forward, in order.
+/// One operator of the module's forward, or one branch (prim::If), in order.
 struct Call {
   const graph::Node* node = nullptr;            ///< what it stands for
-  const c10::FunctionSchema* schema = nullptr;  ///< the overload that was meant
+  const c10::FunctionSchema* schema = nullptr;  ///< the overload that was meant; nullptr for a branch
   c10::Symbol kind;                             ///< the name it has in the module; another than meant for an alias
 };
 
@@ -40,8 +40,9 @@ struct BuiltModule {
 /// A module in a compilation unit of its own whose forward is the graph. Throws NodeError and c10::Error.
 [[nodiscard]] BuiltModule build_module(const graph::Graph& graph, const BuildOptions& options);
 
-/// Whether the node is what a Call stands for: neither a constant, a list, a tuple nor a member of the module.
-[[nodiscard]] bool is_operator(const torch::jit::Node& node);
+/// The nodes that Calls stand for, in order: neither constants, lists, tuples nor members of the module. A branch comes
+/// before what its sides hold.
+[[nodiscard]] std::vector<torch::jit::Node*> operators_of(torch::jit::Graph& code);
 
 /// What an exception says, without torch's backtrace; its type where it says nothing.
 [[nodiscard]] std::string reason(const std::exception& error);

@@ -26,14 +26,6 @@ struct CodePlace {
   std::size_t result = 0;
 };
 
-std::vector<jit::Node*> operators_of(jit::Graph& code) {
-  std::vector<jit::Node*> operators;
-  for (jit::Node* node : code.nodes()) {
-    if (emit::is_operator(*node)) operators.push_back(node);
-  }
-  return operators;
-}
-
 /// The tensors an operator gives, a list of them taken apart.
 std::vector<jit::Value*> results_of(jit::Node* call) {
   std::vector<jit::Value*> results;
@@ -62,7 +54,7 @@ class TorchscriptIntermediates final : public Intermediates {
   Result<Values> compute(const std::vector<const graph::Value*>& values) override try {
     if (values.empty()) return Values();
     const auto code = module_.get_method("forward").graph()->copy();
-    const std::vector<jit::Node*> operators = operators_of(*code);
+    const std::vector<jit::Node*> operators = emit::operators_of(*code);
     while (!code->outputs().empty()) code->eraseOutput(0);
     for (const graph::Value* value : values) {
       const CodePlace& place = places_.at(value);
@@ -107,7 +99,7 @@ Result<std::unique_ptr<Intermediates>> torchscript_intermediates(const EmittedMo
   jit::Module module = jit::load(model.file.string());
   module.eval();
   const auto code = module.get_method("forward").graph();
-  const std::vector<jit::Node*> operators = operators_of(*code);
+  const std::vector<jit::Node*> operators = emit::operators_of(*code);
   if (operators.size() != built.calls.size()) {
     return unimplemented(
         fmt::format("the file's code has {} operators, the captured graph {}", operators.size(), built.calls.size()));

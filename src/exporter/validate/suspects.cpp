@@ -12,6 +12,7 @@
 #include "capture/slice.h"
 #include "exporter/validate/snippets.h"
 #include "exporter/validate/source_text.h"
+#include "graph/conditional.h"
 
 namespace leapp::exporter {
 namespace {
@@ -182,20 +183,25 @@ class NodeSuspects {
   }
 
   void add_random_operators() {
-    for (const auto& op : node_.graph.nodes()) {
-      if (!op->is_random()) continue;
-      Finding& finding = add(Weight::kNote, "random", 0,
-                             fmt::format("{} draws random numbers: what node '{}' computes from them is not compared",
-                                         op->qualified_name(), record_.name));
-      locate(finding, op->location());
-      const bool dropout = op->op().find("dropout") != std::string::npos;
-      finding.remedy = dropout ? "if it is meant for training only, call eval() on the module before it is exported"
-                               : "to have the model checked, draw the numbers outside and announce them as an input";
-      const Assignment line = assignment_in(finding.code);
-      if (!dropout && !line.target.empty() && line.target != "return") {
-        finding.snippet = fmt::format("{} = annotate.input_tensors(\"{}\", {{\"{}\": {}}})", line.target, record_.name,
-                                      line.target, line.expression);
+    graph::for_each_graph(node_.graph, [this](const graph::Graph& graph) {
+      for (const auto& op : graph.nodes()) {
+        if (op->is_random() && !graph::is_conditional(*op)) add_random_operator(*op);
       }
+    });
+  }
+
+  void add_random_operator(const graph::Node& op) {
+    Finding& finding = add(Weight::kNote, "random", 0,
+                           fmt::format("{} draws random numbers: what node '{}' computes from them is not compared",
+                                       op.qualified_name(), record_.name));
+    locate(finding, op.location());
+    const bool dropout = op.op().find("dropout") != std::string::npos;
+    finding.remedy = dropout ? "if it is meant for training only, call eval() on the module before it is exported"
+                             : "to have the model checked, draw the numbers outside and announce them as an input";
+    const Assignment line = assignment_in(finding.code);
+    if (!dropout && !line.target.empty() && line.target != "return") {
+      finding.snippet = fmt::format("{} = annotate.input_tensors(\"{}\", {{\"{}\": {}}})", line.target, record_.name,
+                                    line.target, line.expression);
     }
   }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/conditional.h"
+
 namespace leapp::graph {
 namespace {
 
@@ -28,6 +30,13 @@ bool is_product(const Node& node) {
 }
 
 bool meets_weights(const Node& node) {
+  if (is_conditional(node)) {
+    const Conditional conditional = conditional_of(node);
+    const auto inside = [](const Graph& side) {
+      return std::any_of(side.nodes().begin(), side.nodes().end(), [](const auto& n) { return meets_weights(*n); });
+    };
+    return inside(*conditional.then_side) || inside(*conditional.else_side);
+  }
   for (const Value* operand : node.inputs()) {
     if (operand->kind() != ValueKind::kConstant) continue;
     if (operand->constant().parameter || is_product(node)) return true;

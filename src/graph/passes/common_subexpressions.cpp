@@ -16,18 +16,7 @@ namespace {
 class KeyWriter {
  public:
   std::string key(const Node& node) {
-    (*this)(node.op());
-    (*this)(node.overload());
-    raw(node.arguments().size());
-    for (const Argument& argument : node.arguments()) {
-      (*this)(argument.name);
-      raw(argument.value.index());
-      std::visit(*this, argument.value);
-    }
-    for (const auto& result : node.results()) {
-      raw(result->dtype());
-      (*this)(result->shape());
-    }
+    write(node);
     return std::move(key_);
   }
 
@@ -44,7 +33,11 @@ class KeyWriter {
   void operator()(const Device& device) { (*this)(device.name); }
   void operator()(const Layout& layout) { (*this)(layout.name); }
   void operator()(const MemoryFormat& format) { (*this)(format.name); }
-  void operator()(Value* value) { raw(value); }
+  void operator()(Value* value) {
+    const auto inner = numbers_.find(value);
+    raw(inner == numbers_.end());
+    inner == numbers_.end() ? raw(value) : raw(inner->second);
+  }
   void operator()(const Scalar& scalar) {
     raw(scalar.index());
     std::visit(*this, scalar);
@@ -54,14 +47,54 @@ class KeyWriter {
     raw(list.size());
     for (const T& element : list) (*this)(element);
   }
+  // Values of inner graphs are numbered as they come; their constants are the same when their bytes are shared.
+  void operator()(const GraphPtr& graph) {
+    raw(graph->inputs().size());
+    for (const auto& input : graph->inputs()) define(*input);
+    raw(graph->constants().size());
+    for (const auto& constant : graph->constants()) {
+      define(*constant);
+      raw(constant->constant().data.get());
+    }
+    raw(graph->nodes().size());
+    for (const auto& node : graph->nodes()) {
+      write(*node);
+      for (const auto& result : node->results()) define(*result);
+    }
+    raw(graph->outputs().size());
+    for (const Output& output : graph->outputs()) (*this)(output.value);
+  }
 
  private:
+  void write(const Node& node) {
+    (*this)(node.op());
+    (*this)(node.overload());
+    raw(node.arguments().size());
+    for (const Argument& argument : node.arguments()) {
+      (*this)(argument.name);
+      raw(argument.value.index());
+      std::visit(*this, argument.value);
+    }
+    for (const auto& result : node.results()) {
+      raw(result->dtype());
+      (*this)(result->shape());
+    }
+  }
+
+  void define(const Value& value) {
+    raw(value.dtype());
+    (*this)(value.shape());
+    const std::size_t number = numbers_.size();
+    numbers_.emplace(&value, number);
+  }
+
   template <typename T>
   void raw(const T& value) {
     key_.append(reinterpret_cast<const char*>(&value), sizeof(T));
   }
 
   std::string key_;
+  std::unordered_map<const Value*, std::size_t> numbers_;  // of inner graphs
 };
 
 std::size_t hash_of(const Constant& constant) {

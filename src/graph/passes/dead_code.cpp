@@ -3,8 +3,58 @@
 #include "graph/passes/dead_code.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "graph/conditional.h"
 
 namespace leapp::graph {
+namespace {
+
+Value* input_at(const Graph& graph, std::size_t index) {
+  return std::next(graph.inputs().begin(), static_cast<std::ptrdiff_t>(index))->get();
+}
+
+void replace(Graph& graph, Node* node, Conditional trimmed, const std::vector<std::size_t>& kept) {
+  NodeSpec spec = spec_of(std::move(trimmed));
+  spec.location = node->location();
+  Node* made = graph.insert_before(node, std::move(spec));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    names.push_back(node->result(kept[i])->name());
+    graph.replace_all_uses(node->result(kept[i]), made->result(i));
+  }
+  graph.erase(node);
+  for (std::size_t i = 0; i < kept.size(); ++i) graph.rename(made->result(i), names[i]);
+}
+
+bool trim_conditional(Graph& graph, Node* node) {
+  Conditional conditional = conditional_of(*node);
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < node->results().size(); ++i) {
+    if (!node->result(i)->unused()) kept.push_back(i);
+  }
+  Graph then_side = clone(*conditional.then_side, kept);
+  Graph else_side = clone(*conditional.else_side, kept);
+  bool changed = kept.size() < node->results().size();
+  changed = eliminate_dead_code(then_side) || changed;
+  changed = eliminate_dead_code(else_side) || changed;
+  for (std::size_t i = conditional.operands.size(); i-- > 0;) {
+    Value* in_then = input_at(then_side, i);
+    Value* in_else = input_at(else_side, i);
+    if (!in_then->unused() || !in_else->unused()) continue;
+    then_side.erase(in_then);
+    else_side.erase(in_else);
+    conditional.operands.erase(conditional.operands.begin() + static_cast<std::ptrdiff_t>(i));
+    changed = true;
+  }
+  if (!changed) return false;
+  conditional.then_side = std::make_shared<const Graph>(std::move(then_side));
+  conditional.else_side = std::make_shared<const Graph>(std::move(else_side));
+  replace(graph, node, std::move(conditional), kept);
+  return true;
+}
+
+}  // namespace
 
 bool eliminate_dead_code(Graph& graph) {
   bool changed = false;
@@ -16,6 +66,7 @@ bool eliminate_dead_code(Graph& graph) {
       graph.erase(node);
       changed = true;
     } else {
+      if (is_conditional(*node)) changed = trim_conditional(graph, node) || changed;
       --position;
     }
   }

@@ -6,7 +6,8 @@
 
 namespace leapp::graph {
 
-/// Drops nodes none of whose results is used, and constants that nothing uses.
+/// Drops nodes none of whose results is used, and constants that nothing uses. Of conditionals also what is dead inside
+/// them: results that nobody reads, and operands that neither side reads.
 /// Requires: a graph that verifies. Ensures: every node and constant left reaches an output.
 /// Returns whether anything changed.
 bool eliminate_dead_code(Graph& graph);
