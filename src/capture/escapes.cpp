@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -39,10 +40,23 @@ void Escapes::left(const std::string& node, const std::string& how, LocationId l
 }
 
 void Escapes::data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location) {
-  warn_once("left", location,
-            fmt::format("{}the shape of the result of {} in node '{}' depends on data. Its length is fixed in "
-                        "everything the program computes from it",
-                        line_prefix(location), op.qualified_name(), node));
+  Length length{node, op.qualified_name(), location};
+  if (std::find(lengths_.begin(), lengths_.end(), length) == lengths_.end()) lengths_.push_back(std::move(length));
+}
+
+void Escapes::length_left(const Length& length) {
+  const bool first = warn_once(
+      "left", length.location,
+      fmt::format("{}the shape of the result of {} in node '{}' depends on data, and nothing of the node needs "
+                  "the result. What the program does with its length is not exported: a number is baked in "
+                  "as it is now, a branch as it was taken",
+                  line_prefix(length.location), length.op, length.node));
+  if (first) {
+    notes_.push_back({.kind = Note::Kind::kLeft,
+                      .node = length.node,
+                      .op = "the length of " + length.op,
+                      .location = length.location});
+  }
 }
 
 void Escapes::number_left(ActivationId activation, const c10::IValue& value, LocationId location) {

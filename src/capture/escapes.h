@@ -23,7 +23,19 @@ class Escapes {
 
   void left(const std::string& node, const std::string& how, LocationId location);
   void number_left(ActivationId activation, const c10::IValue& number, LocationId location);
+  /// Remembered: whether it is worth a warning shows when it is known who needs the result.
   void data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location);
+
+  /// An operator whose result has a length that depends on data.
+  struct Length {
+    std::string node;
+    std::string op;
+    LocationId location = 0;
+    bool operator==(const Length&) const = default;
+  };
+  [[nodiscard]] const std::vector<Length>& lengths() const { return lengths_; }
+  /// No operator of the node needs the result: all the program can have used is how long it is.
+  void length_left(const Length& length);
 
   /// Looks for numbers that left among the arguments of `op`, an operator of `node`.
   void check_arguments(ActivationId activation, const std::string& node, const TraceOp& op);
@@ -39,6 +51,7 @@ class Escapes {
 
   Warn warn_;
   std::set<std::pair<std::string, LocationId>> warned_;
+  std::vector<Length> lengths_;
   std::map<ActivationId, std::map<double, LocationId>> numbers_;
   std::vector<Note> notes_;
 };

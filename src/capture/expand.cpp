@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "capture/recorder.h"
 #include "capture/slice.h"
 #include "capture/to_graph.h"
+#include "graph/rows/sources.h"
 
 namespace leapp::capture {
 namespace {
@@ -51,7 +53,11 @@ class InsideRecording {
     LEAPP_RETURN_IF_ERROR(recorder_->take_error());
     LEAPP_RETURN_IF_ERROR(take(outputs));
     seal_constants(slice_of(record_.output_values));
-    return to_graph(record_);
+    LEAPP_ASSIGN_OR_RETURN(graph::Graph made, to_graph(record_));
+    const auto& nodes = made.nodes();
+    if (std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return graph::rows::depends_on_data(*node); }))
+      return unimplemented("a shape in it depends on data");
+    return made;
   }
 
  private:

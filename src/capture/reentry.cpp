@@ -66,6 +66,7 @@ void Comparison::compare(const std::string& what, const ValuePtr& first, const V
         location_of(first);
     return;
   }
+  lengths_.set_roots(first, now);
   const bool apart = is_set_apart(*first) && is_set_apart(*now);
   apart ? match({}, first, now) : match({}, bare(first), bare(now));
   while (!pending_.empty()) {
@@ -119,6 +120,7 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
     const TraceArgument& a = first.arguments[i];
     const TraceArgument& b = now.arguments[i];
     if (a.kind == b.kind && a.list.size() == b.list.size() && same_attribute(a.attribute, b.attribute)) continue;
+    if (a.kind == b.kind && lengths_.follow(a.attribute, b.attribute)) continue;
     const std::string& name = first.info->schema().arguments()[i].name();
     Divergence& found = diverge({}, first.sequence,
                                 fmt::format("{}{}: '{}' is {} in call 0 and {} in call {}. It is exported as it "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/leaks.h"
+#include "capture/lengths.h"
 
 namespace leapp::capture {
 
@@ -49,6 +50,7 @@ class Comparison {
   std::vector<std::pair<TraceOp*, TraceOp*>> pending_;
   std::map<Use, ValuePtr> reads_;
   std::vector<Divergence> found_;
+  FollowedLengths lengths_;
 };
 
 }  // namespace leapp::capture

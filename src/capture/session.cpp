@@ -12,6 +12,7 @@
 #include "capture/arguments.h"
 #include "capture/checks.h"
 #include "capture/hook.h"
+#include "capture/lengths.h"
 #include "capture/slice.h"
 #include "capture/sources.h"
 #include "capture/tensor_content.h"
@@ -394,6 +395,7 @@ Status Session::stop() {
   recorder_.reset();
   heap_.reset();
   attempt([&] { finish(left); });
+  attempt([&] { report_lengths(recorder->escapes(), recording_); });
   const Status pending = recorder->take_error();
   return pending.ok() ? failed : pending;
 }

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,13 +42,6 @@ class Builder {
     for (const TraceOp* op : slice.ops) LEAPP_RETURN_IF_ERROR(add(*op));
     for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
       const ValuePtr& value = bare(node_.output_values[i]);
-      if (value->kind == TracedKind::kResult && dynamic_.contains(value->op.get())) {
-        return invalid_argument(
-            fmt::format("output '{}' of node '{}': its shape depends on data (through {}{}); a port "
-                        "needs a fixed shape",
-                        node_.outputs[i].name, node_.name, dynamic_.at(value->op.get())->info->name(),
-                        at_line(dynamic_.at(value->op.get())->location)));
-      }
       graph_.add_output(node_.outputs[i].name, operand(value));
     }
     return std::move(graph_);
@@ -98,7 +90,6 @@ class Builder {
       }
     }
     for (const ValueType& type : op.results) spec.results.push_back(to_type(type));
-    note_dynamic(op);
     nodes_[&op] = graph_.append(std::move(spec));
     return {};
   }
@@ -118,23 +109,11 @@ class Builder {
     return to_attribute(argument.attribute, schema.real_type());
   }
 
-  // A shape that depends on data reaches whatever has the same shape.
-  void note_dynamic(const TraceOp& op) {
-    if (shape_depends_on_data(op)) dynamic_[&op] = &op;
-    for_each_operand(op, [&](const ValuePtr& value) {
-      if (value->kind != TracedKind::kResult || !dynamic_.contains(value->op.get())) return;
-      const bool same = std::any_of(op.results.begin(), op.results.end(),
-                                    [&](const ValueType& type) { return type.sizes == value->type.sizes; });
-      if (same) dynamic_[&op] = dynamic_.at(value->op.get());
-    });
-  }
-
   const NodeRecord& node_;
   graph::Graph graph_;
   std::map<std::string, graph::Value*> inputs_;
   std::unordered_map<const TraceOp*, graph::Node*> nodes_;
   std::unordered_map<const ConstantCell*, graph::Value*> constants_;
-  std::unordered_map<const TraceOp*, const TraceOp*> dynamic_;
 };
 
 }  // namespace

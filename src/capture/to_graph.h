@@ -9,7 +9,7 @@
 namespace leapp::capture {
 
 /// The graph of what a node's first call computed. Constants share the tensors' memory. Fails when a constant has
-/// changed since stop(), when an operator writes and has no functional form, or when an output's shape depends on data.
+/// changed since stop() or when an operator writes and has no functional form.
 /// REQUIRES: the session has stopped.
 Result<graph::Graph> to_graph(const NodeRecord& node);
 

@@ -5,8 +5,10 @@
 #include <bit>
 #include <functional>
 #include <sstream>
+
 #include <string_view>
 #include <vector>
+#include "capture/arguments.h"
 
 namespace leapp::capture {
 namespace {
@@ -84,17 +86,24 @@ bool ValueKeys::known(const TracedValue& value) const {
   return value.kind != TracedKind::kResult || ops_.contains(value.op.get());
 }
 
-std::uint64_t ValueKeys::of_op(const TraceOp& op) const {
+std::uint64_t ValueKeys::of_op(const TraceOp& op) {
+  bool live = false;
+  bool any_length = shape_depends_on_data(op);
+  for_each_operand(op, [&](const ValuePtr& operand) {
+    live = live || operand->owner != 0;
+    any_length = any_length || (operand->kind == TracedKind::kResult && of_data_length_.contains(operand->op.get()));
+  });
+  if (any_length) of_data_length_.insert(&op);
   std::uint64_t seed = mix(op.location, reinterpret_cast<std::uintptr_t>(op.info));
   for (const TraceArgument& argument : op.arguments) {
-    if (argument.kind == TraceArgument::Kind::kAttribute) seed = mix(seed, hash_attribute(argument.attribute));
+    if (argument.kind != TraceArgument::Kind::kAttribute || (any_length && argument.attribute.isIntList())) continue;
+    seed = mix(seed, hash_attribute(argument.attribute));
   }
-  bool live = false;
-  for_each_operand(op, [&](const ValuePtr& operand) { live = live || operand->owner != 0; });
   for_each_operand(op, [&](const ValuePtr& operand) {
     // State may be made afresh in one call (zeros) and be there already in the next.
     const bool any_constant = is_constant(*operand) && (live || is_made_of_nothing(*operand));
-    seed = any_constant                           ? mix(seed, mix(12, operand->type))
+    seed = any_constant && any_length             ? mix(seed, static_cast<std::uint64_t>(operand->type.dtype))
+           : any_constant                         ? mix(seed, mix(12, operand->type))
            : operand->kind == TracedKind::kResult ? mix(mix(seed, ops_.at(operand->op.get())), operand->index)
                                                   : mix(seed, of_leaf(*operand));
   });

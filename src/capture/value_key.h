@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "capture/trace.h"
 
@@ -17,10 +18,11 @@ class ValueKeys {
 
  private:
   std::uint64_t of_leaf(const TracedValue& value) const;
-  std::uint64_t of_op(const TraceOp& op) const;
+  std::uint64_t of_op(const TraceOp& op);
   bool known(const TracedValue& value) const;
 
   std::unordered_map<const TraceOp*, std::uint64_t> ops_;
+  std::unordered_set<const TraceOp*> of_data_length_;  // sizes in them may differ from call to call
 };
 
 /// Equal numbers give equal hashes; kinds of values that no comparison needs to tell apart may share one.

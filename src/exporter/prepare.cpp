@@ -13,6 +13,7 @@
 #include "capture/slice.h"
 #include "capture/to_graph.h"
 #include "emit/onnx/emitter.h"
+#include "exporter/data_lengths.h"
 #include "exporter/expand_composites.h"
 #include "exporter/given_inputs.h"
 #include "exporter/simplify.h"
@@ -139,6 +140,7 @@ Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, L
     return prepared;
   }
   LEAPP_ASSIGN_OR_RETURN(graph::Graph graph, capture::to_graph(node));
+  LEAPP_RETURN_IF_ERROR(fix_lengths(graph, node.calls, log));
   LEAPP_RETURN_IF_ERROR(simplify(graph));
   if (prepared.backend.kind == BackendKind::kOnnx) {
     const auto has_mapping = [](const graph::Node& n) { return emit::is_supported(n.op(), n.overload()); };

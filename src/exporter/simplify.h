@@ -3,12 +3,13 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "graph/passes/fold_constants.h"
 #include "leapp/base/status.h"
 
 namespace leapp::exporter {
 
 /// The passes every captured graph goes through: constants folded, views as views again, nothing twice, nothing dead.
-[[nodiscard]] Status simplify(graph::Graph& graph);
+[[nodiscard]] Status simplify(graph::Graph& graph, const graph::FoldOptions& options = {});
 
 /// Puts the sides of branches that can fail or are costly into conditionals: the last thing done to a graph.
 [[nodiscard]] Status sink(graph::Graph& graph);

@@ -22,7 +22,12 @@ bool is_foldable(const Node& node, const FoldOptions& options) {
     if (seen.insert(input).second) read += byte_size(input->type());
   }
   std::size_t made = 0;
-  for (const auto& result : node.results()) made += byte_size(result->type());
+  bool empty = true;
+  for (const auto& result : node.results()) {
+    made += byte_size(result->type());
+    empty = empty && element_count(result->shape()) == 0;
+  }
+  if (empty && options.keep_empty) return false;
   return made <= std::max(options.max_bytes, read);
 }
 

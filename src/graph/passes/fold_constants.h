@@ -18,6 +18,8 @@ struct FoldOptions {
   /// Results larger than this and larger than what they are made from stay operators: a bundle should not grow by
   /// megabytes for an aten::zeros.
   std::size_t max_bytes = 64 * 1024;
+  /// Results without elements stay operators: what they would hold, had they some, is known only from these.
+  bool keep_empty = false;
 };
 
 /// Replaces nodes that only read constants, or no tensor at all, by their results. Random nodes stay.

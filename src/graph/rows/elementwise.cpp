@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "graph/rows/handlers.h"
+
+namespace leapp::graph::rows {
+namespace {
+
+// Without "aten::", in alphabetical order.
+constexpr std::array<std::string_view, 142> kElementwise = {
+    "__and__",     "__lshift__",  "__or__",      "__rshift__",
+    "__xor__",     "abs",         "absolute",    "acos",
+    "acosh",       "add",         "addcdiv",     "addcmul",
+    "alias",       "angle",       "arccos",      "arccosh",
+    "arcsin",      "arcsinh",     "arctan",      "arctan2",
+    "arctanh",     "asin",        "asinh",       "atan",
+    "atan2",       "atanh",       "bernoulli",   "bitwise_and",
+    "bitwise_not", "bitwise_or",  "bitwise_xor", "bucketize",
+    "ceil",        "celu",        "clamp",       "clamp_max",
+    "clamp_min",   "clip",        "clone",       "contiguous",
+    "copysign",    "cos",         "cosh",        "deg2rad",
+    "detach",      "div",         "divide",      "dropout",
+    "elu",         "eq",          "erf",         "erfc",
+    "exp",         "exp2",        "expm1",       "feature_dropout",
+    "fix",         "float_power", "floor",       "floor_divide",
+    "fmax",        "fmin",        "fmod",        "frac",
+    "ge",          "gelu",        "greater",     "greater_equal",
+    "gt",          "hardsigmoid", "hardswish",   "hardtanh",
+    "heaviside",   "hypot",       "isclose",     "isfinite",
+    "isinf",       "isnan",       "isneginf",    "isposinf",
+    "le",          "leaky_relu",  "lerp",        "less",
+    "less_equal",  "log",         "log10",       "log1p",
+    "log2",        "log_sigmoid", "logical_and", "logical_not",
+    "logical_or",  "logical_xor", "logit",       "lt",
+    "masked_fill", "maximum",     "minimum",     "mish",
+    "mul",         "multiply",    "nan_to_num",  "ne",
+    "neg",         "negative",    "not_equal",   "positive",
+    "pow",         "rad2deg",     "rand_like",   "randn_like",
+    "reciprocal",  "relu",        "relu6",       "remainder",
+    "round",       "rsqrt",       "rsub",        "selu",
+    "sgn",         "sigmoid",     "sign",        "signbit",
+    "silu",        "sin",         "sinc",        "sinh",
+    "softplus",    "sqrt",        "square",      "sub",
+    "subtract",    "tan",         "tanh",        "threshold",
+    "to",          "true_divide", "trunc",       "uniform",
+    "where",       "xlogy",
+};
+
+constexpr std::array<std::string_view, 6> kDivides = {"aten::div",  "aten::divide",    "aten::floor_divide",
+                                                      "aten::fmod", "aten::remainder", "aten::floor_divide_"};
+
+bool is_whole(DType dtype) {
+  switch (dtype) {
+    case DType::kInt8:
+    case DType::kInt16:
+    case DType::kInt32:
+    case DType::kInt64:
+    case DType::kUInt8:
+    case DType::kBool:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Dividing an integer by what stands in a row that does not count may end the process.
+void guard_divisor(Rewriter& writer, std::vector<Argument>& arguments) {
+  const Node& node = writer.node();
+  if (std::find(kDivides.begin(), kDivides.end(), node.op()) == kDivides.end()) return;
+  Value* divisor = tensor(node, "other");
+  const Rows* of = divisor != nullptr ? writer.rows(divisor) : nullptr;
+  if (of != nullptr && is_whole(divisor->dtype())) set(arguments, "other", writer.filled(*of, 1));
+}
+
+/// What a cast keeps: where rows stand.
+Rows named_like(const Rows& from, const Node& node) {
+  Rows kept;
+  const bool same = node.op() == "aten::to" || node.op() == "aten::clone" || node.op() == "aten::contiguous" ||
+                    node.op() == "aten::detach" || node.op() == "aten::alias";
+  if (!same || !is_whole(node.result()->dtype()) || node.result()->dtype() == DType::kBool) return kept;
+  kept.column = from.column;
+  kept.positions = from.positions;
+  kept.rank_in = from.rank_in;
+  return kept;
+}
+
+}  // namespace
+
+bool is_elementwise(std::string_view op) {
+  if (!op.starts_with("aten::")) return false;
+  return std::binary_search(kElementwise.begin(), kElementwise.end(), op.substr(6));
+}
+
+Status elementwise(Rewriter& writer) {
+  const Node& node = writer.node();
+  Space& space = writer.space();
+  const std::int64_t rank = rank_of(node.result());
+  std::int64_t axis = -1;
+  const Rows* first = nullptr;
+  for (const Value* input : node.inputs()) {
+    const Rows* of = writer.rows(input);
+    if (of == nullptr) continue;
+    const std::int64_t here = of->axis + rank - rank_of(input);
+    if (axis >= 0 && here != axis) return unimplemented("it combines every row with every row");
+    axis = here;
+    first = first == nullptr ? of : first;
+  }
+  if (size_at(node.result(), axis) != space.length) return unimplemented("it spreads one row over several");
+  std::vector<Argument> arguments = writer.dense_arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto* given = std::get_if<Value*>(&node.arguments()[i].value);
+    if (given == nullptr || *given == nullptr || writer.rows(*given) != nullptr) continue;
+    if (node.op() == "aten::bucketize" && node.arguments()[i].name == "boundaries") continue;
+    LEAPP_ASSIGN_OR_RETURN(Value * beside, writer.beside(*given, axis - (rank - rank_of(*given)), space));
+    arguments[i].value = beside;
+  }
+  guard_divisor(writer, arguments);
+  const std::vector<Value*> made = writer.again(std::move(arguments), axis, space.count);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    Rows result = named_like(*first, node);
+    result.space = &space;
+    result.axis = axis;
+    result.dense = made[i];
+    writer.bind(i, result);
+  }
+  return {};
+}
+
+}  // namespace leapp::graph::rows

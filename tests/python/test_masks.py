@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lengths that depend on data: rows that a mask chooses are exported for every row, and other numbers of them come out
+right. What cannot be written that way is refused or warned about with its line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import harness
+import leapp
+import mask_programs
+import pytest
+import torch
+from leapp import annotate
+from mask_programs import Program
+from torch import Tensor
+
+ROWS = 6
+COUNTS = (0, 1, 3, ROWS)  # of rows that are chosen
+
+
+def rows_of(count: int, seed: int) -> Tensor:
+    """Numbers of which `count` rows begin with a positive one."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(ROWS, 3, generator=generator)
+    chosen = torch.randperm(ROWS, generator=generator)[:count]
+    x[:, 0] = -x[:, 0].abs() - 0.01
+    x[chosen, 0] = -x[chosen, 0]
+    return x
+
+
+def instance(program: Any) -> Program:
+    return program() if inspect.isclass(program) else program  # type: ignore[no-any-return]
+
+
+@dataclass
+class Outcome:
+    problem: str | None  # on inputs that were not captured; None: the model is right
+    error: str  # what compile_graph raised
+    warnings: list[str]
+
+
+def export(program: Any, counts: Sequence[int], backend: str, folder: Path) -> Path:
+    plain, traced = instance(program), instance(program)
+    leapp.start("masks", save_path=str(folder))
+    for seed, count in enumerate(counts):
+        x = rows_of(count, seed)
+        expected = harness.snapshot(harness.as_ports(plain(x.clone())))
+        results = harness.as_ports(traced(annotate.input_tensors("node", {"x": x.clone()})))
+        annotate.output_tensors("node", {"y": results[0]}, export_with=backend)
+        assert harness.difference_in_bits(expected, harness.snapshot(results)) is None
+    leapp.stop()
+    leapp.compile_graph(visualize=False)
+    return folder / "masks"
+
+
+def outcome(program: Any, counts: Sequence[int], backend: str, folder: Path) -> Outcome:
+    error, problem = "", None
+    try:
+        bundle = export(program, counts, backend, folder)
+    except leapp.LeappError as raised:
+        bundle, error = folder / "masks", str(raised)
+    warnings = harness.warnings_in(harness.read_log(bundle))
+    if error:
+        return Outcome(None, error, warnings)
+    manager = leapp.InferenceManager(bundle)
+    fresh = instance(program)
+    for step, count in enumerate((3, 0, ROWS, 1, 2, 5, 0, 4)):
+        x = rows_of(count, 100 + step)
+        expected = harness.as_ports(fresh(x.clone()))[0]
+        found = manager({"node/x": x})["node/y"]
+        problem = problem or harness.difference([expected], [found], rtol=1e-4, atol=1e-5)
+        if problem:
+            return Outcome(f"step {step}, {count} rows: {problem}", "", warnings)
+    return Outcome(None, "", warnings)
+
+
+def name_of(program: Any) -> str:
+    return str(program.__name__)
+
+
+def first_counts(program: Any) -> Sequence[int]:
+    """Of the first call: all that there are, or one of them in turn."""
+    return COUNTS if harness.LONG else [COUNTS[mask_programs.RIGHT.index(program) % len(COUNTS)]]
+
+
+@pytest.mark.parametrize("program", mask_programs.RIGHT, ids=name_of)
+@pytest.mark.parametrize("backend", ["jit", "onnx"])
+def test_the_model_is_right_for_any_number_of_rows(program: Any, backend: str, tmp_path: Path) -> None:
+    for first in first_counts(program):
+        found = outcome(program, (first, 2, 4), backend, tmp_path / str(first))
+        assert found.error == ""
+        assert found.problem is None, f"{first} rows in the first call: {found.problem}"
+        assert [text for text in found.warnings if "depends on data" in text or "differs" in text] == []
+
+
+@pytest.mark.parametrize("program", mask_programs.STAY, ids=name_of)
+def test_what_has_no_dense_form_is_named_with_its_line(program: Any, tmp_path: Path) -> None:
+    line = harness.line_of(program, "# here")
+    warned = outcome(program, (3,), "jit", tmp_path / "jit")
+    where = harness.location_pattern(mask_programs.__file__, line)
+    texts = [text for text in warned.warnings if "depends on data" in text]
+    assert [text for text in texts if where.search(text)], warned
+    refused = outcome(program, (3,), "onnx", tmp_path / "onnx")
+    assert "depends on data" in refused.error or where.search(refused.error), refused
+
+
+@pytest.mark.parametrize("program", [mask_programs.put_function_of_rows, mask_programs.small_network], ids=name_of)
+def test_our_own_engine_runs_them(program: Any, tmp_path: Path) -> None:
+    bundle = export(program, (2, 3), "onnx", tmp_path)
+    manager = leapp.InferenceManager(bundle, engine="native")
+    for count in COUNTS:
+        x = rows_of(count, 50 + count)
+        harness.assert_same([program(x.clone())], [manager({"node/x": x})["node/y"]], rtol=1e-4)
+
+
+def test_a_port_of_rows_is_refused(tmp_path: Path) -> None:
+    found = outcome(lambda x: x[x[:, 0] > 0] * 2, (3,), "jit", tmp_path)
+    assert "output 'y' of node 'node': its shape depends on data (through aten::index at" in found.error
+
+
+def test_all_rows_written_back_are_no_rows(tmp_path: Path) -> None:
+    """As many as there are places: the shape is that of the rows, and fixed all the same."""
+    found = outcome(mask_programs.put_rows_of_mask, (ROWS,), "jit", tmp_path)
+    assert (found.problem, found.error, found.warnings) == (None, "", [])
+
+
+def divided_by_length(x: Tensor) -> Tensor:
+    ids = mask_programs.ids_of(x)
+    return x[ids].sum(dim=0) / len(ids) + x  # here
+
+
+def test_a_length_used_as_a_number_is_warned_about(tmp_path: Path) -> None:
+    where = harness.location_pattern(__file__, harness.line_of(divided_by_length, "# here"))
+    once = outcome(divided_by_length, (3,), "jit", tmp_path / "once")
+    assert [text for text in once.warnings if where.search(text) and "uses the number 3" in text], once
+    twice = outcome(divided_by_length, (3, 4), "jit", tmp_path / "twice")
+    assert "differs" in twice.error + "".join(twice.warnings), twice
+
+
+def test_a_length_that_nothing_needs_is_warned_about(tmp_path: Path) -> None:
+    def branches(x: Tensor) -> Tensor:
+        return x * 2 if len(x[:, 0].nonzero()) > 3 else x
+
+    found = outcome(branches, (3,), "jit", tmp_path)
+    assert [text for text in found.warnings if "nothing of the node needs the result" in text], found
