@@ -28,6 +28,13 @@ void LeakFinder::search(const std::vector<ValuePtr>& values) {
   join_unchanged();
 }
 
+void LeakFinder::search(const std::vector<Guard>& guards) {
+  for (const Guard& guard : guards) visit(guard.value);
+  for (const MemoryEnd& end : call_.ends) visit(end.value);
+  drain();
+  join_unchanged();
+}
+
 void LeakFinder::visit(const ValuePtr& value) {
   if (value->kind == TracedKind::kResult && seen_.emplace(value->op.get(), true).second)
     pending_.push_back(value->op.get());
@@ -88,7 +95,7 @@ bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {
   leak.in_place = buffer->in_place;
   leak.name = buffer->name;
   leak.declared = buffer->declared;
-  leak.read[0] = buffer->content;
+  leak.read[call_.call] = buffer->content;
   leak.uses.emplace(use, cell.place);
   return true;
 }
@@ -102,7 +109,7 @@ bool LeakFinder::visit_memory(const Use& use, const ConstantCell& cell) {
   if (!update) return false;
   Leak& leak = leak_in_memory(cell, whole, update);
   leak.in_place = true;
-  if (!leak.read.contains(0)) leak.read[0] = memory->content_before(leak.place);
+  if (!leak.read.contains(call_.call)) leak.read[call_.call] = memory->content_before(leak.place);
   if (leak.name.empty()) leak.name = cell.name;
   leak.uses.emplace(use, cell.place);
   return true;
@@ -153,7 +160,8 @@ Leak& LeakFinder::leak_for(const LeakSource& source, const ValuePtr& value) {
   leak.type = value->type;
   leak.name = value->cell->name;
   leak.location = value->cell->location;
-  leak.read[0] = evaluator_.value_of(value);
+  leak.read[call_.call] = evaluator_.value_of(value);
+  if (!call_.guards.empty()) leak.seen.push_back({call_.call, call_.pass, source});
   return leaks_.emplace_back(std::move(leak));
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture/hook.h"
+#include "capture/leaks.h"
 #include "capture/record.h"
 #include "capture/unread_state.h"
 #include "capture/value_key.h"
@@ -347,6 +348,24 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
     return content->plain() && !content->has_constants() && content.use_count() == 1;
   });
   return survivors;
+}
+
+std::vector<MemoryEnd> TensorTable::ends(ActivationId activation) {
+  std::vector<std::shared_ptr<StorageContent>> written;
+  for (const auto& [storage, range] : ranges_) {
+    const std::shared_ptr<StorageContent>& content = range.content;
+    const bool outlives = content->kept() && !content->writes().empty() && content->alive();
+    if (outlives && std::find(written.begin(), written.end(), content) == written.end()) written.push_back(content);
+  }
+  // Where torch put it is not the same in every run.
+  std::sort(written.begin(), written.end(), [](const auto& a, const auto& b) { return a->begin() < b->begin(); });
+  std::vector<MemoryEnd> ends;
+  for (const auto& content : written) {
+    const Geometry whole = content->whole(content->writes()[0].dtype);
+    if (ValuePtr value = end_value(*content, whole, activation, builder_))
+      ends.push_back({content, whole, std::move(value)});
+  }
+  return ends;
 }
 
 std::optional<WeakTensor> TensorTable::holder_of(const LeakSource& source, std::uint64_t pass) const {
