@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from leapp import _capture, changed_attributes, checks, console, holders, tensor_indices
+from leapp import _capture, changed_attributes, checks, console, followed_numbers, holders, tensor_indices
 from leapp import patches as function_patches
 
 _ESCAPES = ("tolist", "__array__")
@@ -54,6 +54,7 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("__reduce_ex__", _noticing_pickle)
     _patch("_swap_tensor_impl", _releasing, torch._C)
     tensor_indices.install()
+    followed_numbers.install()
     if patch:
         function_patches.install_interop()
         function_patches.install_patches(patching)

@@ -30,9 +30,15 @@ bool same_question(const Guard& a, const Guard& b) {
   return a.op->info == b.op->info && a.location() == b.location() && a.rows == b.rows;
 }
 
-bool is_decision(const OpInfo& op) {
-  const std::string& name = op.name();
-  return name == "aten::is_nonzero" || name == "aten::equal" || name == "aten::allclose";
+bool is_decision(const TraceOp& op) {
+  const std::string& name = op.info->name();
+  const ValuePtr& first = op.arguments[0].tensor;
+  if (!first) return false;
+  // Scripted code asks with item where Python asks with is_nonzero.
+  if (name == "aten::is_nonzero" || (name == "aten::item" && first->type.dtype == at::kBool)) return true;
+  if (name != "aten::equal" && name != "aten::allclose") return false;
+  const ValuePtr& second = op.arguments[1].tensor;
+  return second && first->type.sizes == second->type.sizes;
 }
 
 bool gives_rows(const TraceOp& op) {
@@ -54,7 +60,8 @@ ValuePtr predicate(const Guard& guard, TraceBuilder& builder) {
   builder.set_current(op.info, op.location);
   if (guard.rows) return builder.unary_as("aten::any", builder.cast(searched(op), at::kBool), {at::kBool, {}});
   const std::string& name = op.info->name();
-  if (name == "aten::is_nonzero") return builder.cast(builder.reshape(op.arguments[0].tensor, {}), at::kBool);
+  if (name == "aten::is_nonzero" || name == "aten::item")
+    return builder.cast(builder.reshape(op.arguments[0].tensor, {}), at::kBool);
   const ValueType elements{at::kBool, op.arguments[0].tensor->type.sizes};
   const auto compare = [&](const char* with, const char* overload, std::vector<TraceArgument> arguments) {
     return builder.result(builder.make(op_info(with, overload), std::move(arguments)), 0, elements);

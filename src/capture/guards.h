@@ -3,8 +3,8 @@
 //
 // Where a program decides by data which way to go.
 //
-// An operator that hands a truth to the program (is_nonzero, equal, allclose) is a guard: what comes after it is one
-// path of several. So is one whose result has as many rows as the data says (nonzero, x[mask]): the program may go
+// An operator that hands a truth to the program (is_nonzero, item, equal, allclose) is a guard: what comes after it is
+// one path of several. So is one whose result has as many rows as the data says (nonzero, x[mask]): the program may go
 // another way when there are none, and torch sees nothing of `if len(ids)`.
 #pragma once
 
@@ -32,8 +32,8 @@ struct Guard {
 /// The same decision of the program, whatever came of it.
 [[nodiscard]] bool same_question(const Guard& a, const Guard& b);
 
-/// Whether an operator that gives a bool is one whose answer can be computed in the model.
-[[nodiscard]] bool is_decision(const OpInfo& op);
+/// Whether an operator that gives a bool is one whose answer can be computed in the model. REQUIRES: it gave one.
+[[nodiscard]] bool is_decision(const TraceOp& op);
 
 /// Whether it is known what decides if the result of an operator of data-dependent length has rows.
 [[nodiscard]] bool gives_rows(const TraceOp& op);

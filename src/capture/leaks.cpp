@@ -79,11 +79,24 @@ bool LeakFinder::depends_on_state(const ValuePtr& value) const {
 void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
   const ConstantCell& cell = *value->cell;
   if (cell.random || visit_buffer(use, cell)) return;
+  if (is_written_in_place(cell)) {
+    visit_memory(use, cell);
+    return;
+  }
   if (const auto source = source_of(cell, call_.pass)) {
     leak_for(*source, value).uses.emplace(use, Geometry());
     return;
   }
   if (!visit_memory(use, cell) && cell.overwritten) unchanged_.emplace_back(use, value->cell);
+}
+
+// An earlier call of the node, which took another path, has left something there. Whether this one reads state is known
+// when all paths are (state_slots.h).
+bool LeakFinder::is_written_in_place(const ConstantCell& cell) const {
+  if (call_.call == 0 || call_.guards.empty() || !cell.provenance) return false;
+  if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != call_.node) return false;
+  const auto memory = cell.home.lock();
+  return memory && memory->kept();
 }
 
 bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {

@@ -79,6 +79,7 @@ class LeakFinder {
   void visit_constant(const Use& use, const ValuePtr& value);
   bool visit_buffer(const Use& use, const ConstantCell& cell);
   bool visit_memory(const Use& use, const ConstantCell& cell);
+  bool is_written_in_place(const ConstantCell& cell) const;
   void join_unchanged();
   void search_declared();
   const BufferTrace* buffer_of(const ConstantCell& cell) const;

@@ -91,6 +91,8 @@ struct Leak {
     std::size_t call = 0;
     std::uint64_t pass = 0;
     LeakSource source;
+    ValuePtr fresh = nullptr;  ///< a constant that no node computed; then there is no source
+    bool same = false;         ///< the very one that the first call of the path found
   };
   std::vector<Seen> seen;  ///< of a node that has guards: what its calls found there
 };

@@ -158,6 +158,7 @@ OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
     const TensorTable& table = recorder_.table();
     auto holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : std::nullopt;
     if (!holder) holder = table.holder_of(leak.source, pass_);
+    if (!holder) holder = table.holder_of(leak.source, pass_ - leak.source.delay);  // it is still there
     if (holder) holders.emplace_back(i, std::move(*holder));
   }
   return holders;

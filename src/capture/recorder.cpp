@@ -337,12 +337,7 @@ bool Recorder::note_guard(const PendingOp& op, const std::shared_ptr<TraceOp>& t
                           c10::ArrayRef<c10::IValue> outputs) {
   if (op.only_checked || outputs.empty()) return false;
   const ActivationId activation = op.owner != 0 ? op.owner : only_open();
-  if (outputs[0].isBool() && is_decision(*op.info)) {
-    const bool tensors = trace->arguments[0].tensor &&
-                         (op.info->name() == "aten::is_nonzero" ||
-                          (trace->arguments[1].tensor &&
-                           trace->arguments[0].tensor->type.sizes == trace->arguments[1].tensor->type.sizes));
-    if (!tensors) return false;
+  if (outputs[0].isBool() && is_decision(*trace)) {
     guards_.add(activation, {.op = trace, .taken = outputs[0].toBool()});
     return true;
   }

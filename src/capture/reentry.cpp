@@ -95,10 +95,13 @@ void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& no
   if (leaks && use.op && !leak_at(use) && is_kept(first, *now->cell)) return;
   if (leaks && use.op && !leak_at(use) && is_read_in_place(first, *now->cell)) return match_constants(use, first, now);
   if (leaks && use.op) return note_leak(use, first, now);
-  if (leak_at(use)) {
+  if (Leak* known = leak_at(use)) {
     // Set to something fresh, or still what it was at first: that never conflicts.
     if (!is_constant(*now)) return diverge_at(use, first, now);
     reads_[use] = now;
+    if (record_.guards.empty()) return;
+    const bool cells = first->kind == TracedKind::kConstant && now->kind == TracedKind::kConstant;
+    known->seen.push_back({call_, pass_, {}, now, cells && first->cell->is_same_memory(*now->cell)});
     return;
   }
   if (is_constant(*first) && is_constant(*now)) return match_constants(use, first, now);

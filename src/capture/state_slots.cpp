@@ -86,11 +86,11 @@ class Finder {
       if (slot.leak.in_place) {
         read_memory(slot);
         next_of_memory(slot);
-      } else if (slot.own) {
-        next_of_values(slot, group);
+      } else {
+        align(slot);
+        if (slot.own) next_of_values(slot, group);
       }
       if (odd_) return {{}, odd_};
-      if (!slot.leak.in_place) align(slot);
       fill_reads(slot);
       found_.slots.push_back(std::move(slot));
     }
@@ -114,13 +114,21 @@ class Finder {
     return fmt::format("value {}/{} {} {}", source.node, source.port, source.key, source.delay);
   }
 
+  // One slot: what is kept under one name, or read at one place of the program.
   void group() {
     std::map<std::string, std::size_t> known;
+    std::map<Point, std::size_t> places;
     for (std::size_t path = 0; path < paths_.size(); ++path) {
       for (const Leak& leak : paths_[path]->leaks) {
-        const auto [at, added] = known.try_emplace(key_of(leak), groups_.size());
-        if (added) groups_.emplace_back();
-        groups_[at->second].push_back({path, &leak});
+        std::size_t at = known.try_emplace(key_of(leak), groups_.size()).first->second;
+        if (at == groups_.size()) groups_.emplace_back();
+        groups_[at].push_back({path, &leak});
+        if (leak.in_place || !is_own(leak)) continue;
+        for (const auto& [use, place] : leak.uses) {
+          const Point* point = reads_[path].point_of(use);
+          if (point) at = join(places.try_emplace(*point, at).first->second, at);
+        }
+        for (auto& [text, group] : known) group = joined(group);
       }
     }
     for (std::size_t path = 0; path < paths_.size(); ++path) {
@@ -131,6 +139,22 @@ class Finder {
         groups_.push_back({{path, &made_.emplace_back(leak)}});
       }
     }
+    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
+  }
+
+  std::size_t joined(std::size_t group) const {
+    const auto found = joined_.find(group);
+    return found == joined_.end() ? group : joined(found->second);
+  }
+
+  std::size_t join(std::size_t a, std::size_t b) {
+    const std::size_t first = std::min(joined(a), joined(b));
+    const std::size_t second = std::max(joined(a), joined(b));
+    if (first == second || groups_[first][0].leak->type != groups_[second][0].leak->type) return joined(b);
+    groups_[first].insert(groups_[first].end(), groups_[second].begin(), groups_[second].end());
+    groups_[second].clear();
+    joined_[second] = first;
+    return first;
   }
 
   // Memory that one path writes, and another one reads.
@@ -225,7 +249,7 @@ class Finder {
     for (const auto& [path, leak] : group) {
       if (!(leak->source == source)) return false;
       for (const Leak::Seen& seen : leak->seen) {
-        if (!(seen.source == source)) return false;
+        if (!seen.fresh && !(seen.source == source)) return false;
       }
     }
     std::vector<ValuePtr> values;
@@ -244,12 +268,56 @@ class Finder {
       known[path] = true;
     }
     for (const auto& [path, leak] : group) {
-      for (const Leak::Seen& seen : leak->seen) learn(slot, known, seen);
+      for (const Leak::Seen& seen : leak->seen) {
+        if (!seen.fresh) learn(slot, known, seen);
+      }
     }
     slot.leak.source = {paths_[0]->name, "", slot.leak.source.key, 1};
+    const std::vector<Leak::Seen> fresh = fresh_reads(slot, group);
     for (std::size_t path = 0; path < paths_.size(); ++path) {
-      if (!known[path]) guess(slot, group, path);
+      if (!known[path] && !learn_fresh(slot, fresh, path)) guess(slot, group, path);
     }
+  }
+
+  /// Calls that found there what no node had computed.
+  std::vector<Leak::Seen> fresh_reads(const StateSlot& slot, const Group& group) const {
+    std::vector<Leak::Seen> found = aligned_;
+    for (const auto& [path, leak] : group) {
+      for (const Leak::Seen& seen : leak->seen) {
+        if (seen.fresh) found.push_back(seen);
+      }
+    }
+    for (const NodeRecord* path : paths_) {
+      for (const Divergence& divergence : path->divergences) {
+        if (!divergence.now || !slot.leak.uses.contains(divergence.use)) continue;
+        for (const auto& [call, pass] : path->taken) {
+          if (call == divergence.call) found.push_back({call, pass, {}, divergence.now, false});
+        }
+      }
+    }
+    return found;
+  }
+
+  // The path that ran before such a call has left a constant there, if it was always the same, or nothing.
+  bool learn_fresh(StateSlot& slot, const std::vector<Leak::Seen>& fresh, std::size_t path) {
+    ValuePtr left;
+    bool unchanged = false;
+    for (const Leak::Seen& seen : fresh) {
+      const auto after = path_in_.lower_bound(seen.pass);
+      if (after == path_in_.begin() || std::prev(after)->second != path) continue;
+      if (seen.same) {
+        unchanged = true;
+        continue;
+      }
+      const bool same = !left || same_content(*evaluator_.value_of(left), *evaluator_.value_of(seen.fresh));
+      if (!same)
+        make_odd(path, fmt::format("what is found in '{}' after it is not the same each time", slot.leak.name));
+      left = seen.fresh;
+    }
+    if (left && unchanged)
+      make_odd(path, fmt::format("it leaves '{}' alone in some calls and not in others", slot.leak.name));
+    if (left) slot.next[path] = left;
+    return left || unchanged;
   }
 
   void learn(StateSlot& slot, std::vector<bool>& known, const Leak::Seen& seen) {
@@ -281,6 +349,7 @@ class Finder {
     std::set<ValuePtr> candidates;
     for (const auto& [other, leak] : group) {
       for (const Leak::Seen& seen : leak->seen) {
+        if (seen.fresh) continue;
         if (const ValuePtr value = value_of(path, seen.source)) candidates.insert(bare(value));
       }
     }
@@ -295,6 +364,7 @@ class Finder {
   // A path that read it before anybody had set it read a constant like any other: the same place of the program in
   // another path tells.
   void align(StateSlot& slot) {
+    aligned_.clear();
     std::set<Point> points;
     for (const auto& [use, place] : slot.leak.uses) {
       for (const PathReads& reads : reads_) {
@@ -308,11 +378,19 @@ class Finder {
       for (const Point& point : points) {
         const Read* read = reads_[path].at(point);
         if (!read || read->value->type != slot.leak.type || is_taken(read->use)) continue;
-        if (read->value->kind == TracedKind::kConstant && read->value->cell->parameter) continue;
+        if (!may_be_state(*read->value, paths_[path]->first_call)) continue;
         slot.leak.uses.emplace(read->use, Geometry());
         slot.leak.read.try_emplace(paths_[path]->first_call, evaluator_.value_of(read->value));
+        if (!paths_[path]->taken.empty() && paths_[path]->first_call > 0)
+          aligned_.push_back({paths_[path]->first_call, paths_[path]->taken[0].second, {}, read->value, false});
       }
     }
+  }
+
+  // What a call makes for itself is nothing that it found; only in the first one it may be the beginning of state.
+  static bool may_be_state(const TracedValue& value, std::size_t call) {
+    if (value.kind == TracedKind::kConstant) return !value.cell->parameter && !(value.cell->fresh && call > 0);
+    return call == 0;
   }
 
   bool is_taken(const Use& use) const {
@@ -351,7 +429,9 @@ class Finder {
   std::map<std::uint64_t, std::size_t> path_in_;  // by pass
   std::map<std::size_t, std::size_t> path_of_call_;
   std::vector<Group> groups_;
+  std::map<std::size_t, std::size_t> joined_;  // groups, and into which they went
   std::deque<Leak> made_;
+  std::vector<Leak::Seen> aligned_;  // of the slot at hand: what first calls found
   StateSlots found_;
   std::optional<OddPath> odd_;
 };

@@ -118,6 +118,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   if (!trackable(tensor)) return make_constant(std::move(cell));
   const auto memory = content(tensor);
   memory->add_constant(cell);
+  cell->fresh = memory->born_in_call();
   cell->home = memory;
   cell->place = geometry_of(tensor, memory->begin());
   memory->note_shape(cell->place);
@@ -313,6 +314,7 @@ void TensorTable::begin() {
 
 Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
   dynamic_.clear();
+  sweep();  // what is gone survives nothing
   Survivors survivors;
   ValueKeys keys;
   std::unordered_map<const TracedValue*, ValuePtr> formers;
@@ -342,7 +344,7 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
     if (ends(*entry.value)) entry.value = former(entry.value);
   }
   std::erase_if(entries_, [&](const auto& item) { return last && is_operand(*item.second.value); });
-  sweep();
+  next_sweep_ = std::max(kFewest, entries_.size() * 2);
   std::erase_if(ranges_, [](const auto& item) {
     const std::shared_ptr<StorageContent>& content = item.second.content;
     return content->plain() && !content->has_constants() && content.use_count() == 1;
