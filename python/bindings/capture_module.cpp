@@ -93,6 +93,12 @@ bool in_node() {
   return session && !session->stopped() && unlocked([&] { return session->tensors().in_node(); });
 }
 
+/// What `function` gives; the operators that it runs are not recorded.
+nb::object unrecorded(const nb::callable& function) {
+  const leapp::capture::Unrecorded quiet;
+  return function();
+}
+
 bool repeated(const at::Tensor& recorded, const at::Tensor& result) {
   const auto session = leapp::capture::current_session();
   return session && !session->stopped() && unlocked([&] { return session->tensors().repeated(recorded, result); });
@@ -220,6 +226,7 @@ NB_MODULE(_capture, m) {
   m.def("is_live", &is_live);
   m.def("in_node", &in_node);
   m.def("repeated", &repeated);
+  m.def("unrecorded", &unrecorded);
   m.def("followed_number", &followed_number);
   leapp::python::bind_annotations(m);
   leapp::python::bind_indexing(m);

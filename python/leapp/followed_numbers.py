@@ -206,16 +206,11 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return run(_plain)
     if _writes(function, kwargs):
         return run(as_tensor)
-    result = run(_plain)
-    if not isinstance(result, torch.Tensor):
-        return result
     try:
         recorded = run(as_tensor)
     except (RuntimeError, TypeError, ValueError):
-        recorded = None  # an argument that has to be a number
+        return run(_plain)  # an argument that has to be a number: it is baked in, with a warning
+    result = _capture.unrecorded(lambda: run(_plain))
     if isinstance(recorded, torch.Tensor) and _capture.repeated(recorded, result):
         return result
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, _Followed):
-            _capture.note_escape(value._tensor, getattr(function, "__name__", "an operator"))
-    return result
+    return run(_plain)

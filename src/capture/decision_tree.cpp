@@ -28,6 +28,14 @@ bool DecisionTree::add(std::size_t path, const std::vector<Guard>& guards) {
   return add_at(root_, path, guards);
 }
 
+bool DecisionTree::forks(std::size_t path, std::size_t guard) const {
+  for (const Tree* at = root_.get(); !at->is_leaf();) {
+    if (at->guard == guard) return true;
+    at = (guards_[path][at->guard].taken ? at->yes : at->no).get();
+  }
+  return false;
+}
+
 bool DecisionTree::add_at(std::unique_ptr<Tree>& place, std::size_t path, const std::vector<Guard>& guards) {
   if (!place) {
     place = std::make_unique<Tree>();

@@ -22,6 +22,9 @@ class DecisionTree {
     return fold_at<T>(*root_, leaf, fork);
   }
 
+  /// Whether the guard of that number decides which way `path` goes.
+  [[nodiscard]] bool forks(std::size_t path, std::size_t guard) const;
+
   /// `fork(path, guard, other)` for every fork: `other` is the path that made it one.
   template <typename Fork>
   void visit(const Fork& fork) const {

@@ -15,6 +15,7 @@
 #include "capture/constant_outputs.h"
 #include "capture/decision_tree.h"
 #include "capture/op_info.h"
+#include "capture/path_choice.h"
 #include "capture/reentry.h"
 #include "capture/slice.h"
 #include "capture/state_slots.h"
@@ -51,6 +52,19 @@ void drop_unneeded_leaks(NodeRecord& node) {
     if (kept.contains(&leak)) leaks.push_back(std::move(leak));
   }
   node.leaks = std::move(leaks);
+}
+
+bool depends(const ValuePtr& value, const std::map<Use, std::string>& states) {
+  bool found = bare(value)->kind == TracedKind::kInput;
+  for (const TraceOp* op : slice_of({value}).ops) {
+    std::size_t operand = 0;
+    found = found || op->random;
+    for_each_operand(*op, [&](const ValuePtr& read) {
+      found = found || read->kind == TracedKind::kInput || states.contains({const_cast<TraceOp*>(op), operand});
+      ++operand;
+    });
+  }
+  return found;
 }
 
 class Merger {
@@ -124,19 +138,6 @@ class Merger {
     return odd;
   }
 
-  static bool depends(const ValuePtr& value, const std::map<Use, std::string>& states) {
-    bool found = bare(value)->kind == TracedKind::kInput;
-    for (const TraceOp* op : slice_of({value}).ops) {
-      std::size_t operand = 0;
-      found = found || op->random;
-      for_each_operand(*op, [&](const ValuePtr& read) {
-        found = found || read->kind == TracedKind::kInput || states.contains({const_cast<TraceOp*>(op), operand});
-        ++operand;
-      });
-    }
-    return found;
-  }
-
   std::optional<OddPath> other_types(const std::vector<StateSlot>& slots) const {
     for (const StateSlot& slot : slots) {
       for (std::size_t i = 0; i < slot.next.size(); ++i) {
@@ -154,49 +155,48 @@ class Merger {
     const std::map<Use, std::string> states = operands_of(slots);
     ValueNumbers numbers(states);
     for (const NodeRecord* path : paths_) numbers.add(roots_of(*path));
+    node_.joined = numbers.results();
     // Of what was set apart only what turned out to be state needs its operator.
     const auto stands_for = [&](const ValuePtr& value) {
       const bool state = is_set_apart(*value) && states.contains({value->op.get(), 0});
       return numbers.of(state ? value : bare(value));
     };
-    const auto guard = [&](std::size_t path, std::size_t index) {
-      const Guard& decided = paths_[path]->guards[index];
-      builder_.set_current(decided.op->info, decided.location());
-      return stands_for(decided.value);
-    };
+    std::vector<PathAnswers> answers;
+    for (const NodeRecord* path : paths_) {
+      PathAnswers& added = answers.emplace_back(PathAnswers{{}, path->guards});
+      for (const Guard& guard : path->guards) added.conditions.push_back(stands_for(guard.value));
+    }
+    std::vector<ChoicePtr> choices;
     for (std::size_t i = 0; i < node_.output_values.size(); ++i) {
       std::vector<ValuePtr> values;
       for (const NodeRecord* path : paths_) values.push_back(stands_for(path->output_values[i]));
-      const ValuePtr chosen = choose(tree, values, guard);
+      choices.push_back(choose(tree, values, answers));
+      const ValuePtr chosen = emit(*choices.back(), builder_);
       node_.output_values[i] = is_constant(*chosen) ? set_apart(chosen, builder_) : chosen;
     }
     join_records();
     node_.leaks.clear();
-    for (StateSlot& slot : slots) node_.leaks.push_back(join(slot, tree, stands_for, guard));
+    for (StateSlot& slot : slots) {
+      if (!slot.own) {
+        node_.leaks.push_back(std::move(slot.leak));
+        continue;
+      }
+      // In the place of what a path leaves alone: promote.h puts the state itself there.
+      const ValuePtr found = make_value(TracedKind::kInput, slot.leak.type, {.port = ""});
+      std::vector<ValuePtr> values;
+      for (const ValuePtr& next : slot.next) values.push_back(next ? stands_for(next) : found);
+      choices.push_back(choose(tree, values, answers));
+      node_.leaks.push_back(join(std::move(slot.leak), *choices.back(), found));
+    }
+    report_unseen(tree, answers, choices);
     drop_unneeded_leaks(node_);
     drop_samples();
   }
 
-  using GuardValue = std::function<ValuePtr(std::size_t path, std::size_t guard)>;
-
-  ValuePtr choose(const DecisionTree& tree, const std::vector<ValuePtr>& values, const GuardValue& guard) {
-    return tree.fold<ValuePtr>([&](std::size_t path) { return values[path]; },
-                               [&](std::size_t path, std::size_t index, const ValuePtr& yes, const ValuePtr& no) {
-                                 if (yes == no) return yes;
-                                 const ValuePtr condition = guard(path, index);
-                                 return builder_.where(condition, yes, no);
-                               });
-  }
-
-  Leak join(StateSlot& slot, const DecisionTree& tree, const std::function<ValuePtr(const ValuePtr&)>& stands_for,
-            const GuardValue& guard) {
-    Leak leak = std::move(slot.leak);
-    if (!slot.own) return leak;
-    // In the place of what a path leaves alone: promote.h puts the state itself there.
-    const ValuePtr found = make_value(TracedKind::kInput, leak.type, {.port = ""});
-    std::vector<ValuePtr> values;
-    for (const ValuePtr& next : slot.next) values.push_back(next ? stands_for(next) : found);
-    leak.update = choose(tree, values, guard);
+  /// What a path leaves alone has to be an operand of something for promote.h to find it.
+  Leak join(Leak leak, const Choice& choice, const ValuePtr& found) {
+    leak.update = emit(choice, builder_);
+    if (leak.update == found) leak.update = builder_.unary("aten::alias", found);
     std::set<const TraceOp*> seen;
     const std::function<void(const ValuePtr&)> note = [&](const ValuePtr& value) {
       if (value->kind != TracedKind::kResult || value->op->sequence < kAfterAll || !seen.insert(value->op.get()).second)
@@ -209,12 +209,42 @@ class Merger {
       });
     };
     note(leak.update);
-    if (leak.source.port.empty() || leak.update->kind != TracedKind::kResult) return leak;
     // An output is that state only where every path leaves it.
     const bool is_output = std::any_of(node_.output_values.begin(), node_.output_values.end(),
                                        [&](const ValuePtr& value) { return bare(value) == leak.update; });
     if (!is_output) leak.source.port.clear();
     return leak;
+  }
+
+  // A guard that went one way only after some answers, and both ways after others, in what depends on it.
+  void report_unseen(const DecisionTree& tree, const std::vector<PathAnswers>& answers,
+                     const std::vector<ChoicePtr>& choices) {
+    std::set<LocationId> told;
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      const PathAnswers& way = answers[path];
+      for (std::size_t i = 0; i < way.guards.size(); ++i) {
+        if (way.guards[i].rows || tree.forks(path, i)) continue;
+        const bool matters = std::any_of(choices.begin(), choices.end(), [&](const ChoicePtr& choice) {
+          return decides(*choice, way.conditions[i]) && !decides(*choice, way.conditions[i], &way);
+        });
+        if (!matters || !told.insert(way.guards[i].location()).second) continue;
+        log_.warning(fmt::format(
+            "{}node '{}' branches on a value here that was always {} on the way that call {} took{}, while on other "
+            "ways it was both. It is exported that way; run a pass in which it is {} there to have both sides",
+            line_prefix(way.guards[i].location()), node_.name, way.guards[i].taken, paths_[path]->first_call,
+            way_text(way.guards, i), !way.guards[i].taken));
+      }
+    }
+  }
+
+  static std::string way_text(const std::vector<Guard>& guards, std::size_t end) {
+    std::string text;
+    for (std::size_t i = 0; i < end; ++i) {
+      if (guards[i].rows) continue;
+      text +=
+          fmt::format("{}{} at {}", text.empty() ? " (" : ", ", guards[i].taken, location_text(guards[i].location()));
+    }
+    return text.empty() ? text : text + ")";
   }
 
   void join_records() {
@@ -252,19 +282,38 @@ class Merger {
   std::vector<NodeRecord*> paths_;
 };
 
+/// Whether an input or something kept decides at a line. What else decides is none of the model's business.
+bool is_decided(const NodeRecord& node, LocationId location) {
+  const auto decided = [&](const NodeRecord& path) {
+    std::map<Use, std::string> states;
+    for (const Leak& leak : path.leaks) {
+      for (const auto& [use, place] : leak.uses) states.emplace(use, leak.name);
+    }
+    return std::any_of(path.guards.begin(), path.guards.end(), [&](const Guard& guard) {
+      return guard.location() == location && depends(guard.value, states);
+    });
+  };
+  return decided(node) ||
+         std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return decided(*other); });
+}
+
 void report_guards(const NodeRecord& node, Logger& log) {
-  for (const auto& [location, count] : node.guard_counts) {
+  std::set<LocationId> told;
+  for (const auto& [place, count] : node.guard_counts) {
     const std::string name = count.op->qualified_name();
-    const std::string seen = fmt::format("{}: {} times yes, {} times no", name, count.yes, count.no);
-    log.info(fmt::format("{}branch of node '{}', {}", line_prefix(location), node.name, seen));
-    if (count.rows || (count.yes > 0 && count.no > 0)) continue;
+    const std::string round = place.round == 0 ? "" : fmt::format(" in round {}", place.round + 1);
+    log.info(fmt::format("{}branch of node '{}', {}{}: {} times yes, {} times no", line_prefix(place.location),
+                         node.name, name, round, count.yes, count.no));
+    if (count.rows || (count.yes > 0 && count.no > 0) || told.contains(place.location)) continue;
+    if (!is_decided(node, place.location)) continue;
+    told.insert(place.location);
     const std::size_t times = count.yes + count.no;
+    const char* other = count.yes > 0 ? "false" : "true";
     log.warning(
-        fmt::format("{}node '{}' branches on a value here: {} was {} in {}, never {}. It is exported that way; "
-                    "run a pass in which it is {} to have both sides in the model",
-                    line_prefix(location), node.name, name, count.yes > 0 ? "true" : "false",
-                    times == 1 ? "the only case" : fmt::format("all {} cases", times), count.yes > 0 ? "false" : "true",
-                    count.yes > 0 ? "false" : "true"));
+        fmt::format("{}node '{}' branches on a value here: {} was {} in {}{}, never {}. It is exported that "
+                    "way; run a pass in which it is {} to have both sides in the model",
+                    line_prefix(place.location), node.name, name, count.yes > 0 ? "true" : "false",
+                    times == 1 ? "the only case" : fmt::format("all {} cases", times), round, other, other));
   }
   std::size_t lost = 0;
   for (const auto& [hash, times] : node.not_kept) lost += times;
@@ -274,8 +323,8 @@ void report_guards(const NodeRecord& node, Logger& log) {
                   "most often are). Branches on data:{}",
                   node.name, node.others.size() + 1, lost, [&] {
                     std::string lines;
-                    for (const auto& [location, count] : node.guard_counts) {
-                      if (count.yes > 0 && count.no > 0) lines += at_line(location);
+                    for (const auto& [place, count] : node.guard_counts) {
+                      if (place.round == 0 && count.yes > 0 && count.no > 0) lines += at_line(place.location);
                     }
                     return lines;
                   }()));

@@ -3,6 +3,7 @@
 #include "capture/paths.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -14,8 +15,9 @@ namespace leapp::capture {
 namespace {
 
 void count(NodeRecord& record, const std::vector<Guard>& guards) {
+  std::map<LocationId, std::size_t> rounds;
   for (const Guard& guard : guards) {
-    GuardCount& counted = record.guard_counts[guard.location()];
+    GuardCount& counted = record.guard_counts[{guard.location(), rounds[guard.location()]++}];
     counted.op = guard.op->info;
     counted.rows = guard.rows;
     ++(guard.taken ? counted.yes : counted.no);

@@ -132,7 +132,13 @@ struct GuardCount {
   bool rows = false;
   std::size_t yes = 0;
   std::size_t no = 0;
-  bool operator==(const GuardCount&) const = default;
+};
+
+/// A line that decides, and for how many times in one call: the rounds of a loop.
+struct GuardPlace {
+  LocationId location = 0;
+  std::size_t round = 0;
+  auto operator<=>(const GuardPlace&) const = default;
 };
 
 /// One annotated stage, over all its calls; or those of its calls that took one path through the program.
@@ -161,7 +167,8 @@ struct NodeRecord {
   std::vector<Divergence> unsettled;                         ///< differences, if there are no other paths
   std::vector<std::unique_ptr<NodeRecord>> others;           ///< paths that later calls took
   std::map<std::uint64_t, std::size_t> not_kept;             ///< how often other paths, known by hash, were taken
-  std::map<LocationId, GuardCount> guard_counts;             ///< over all paths
+  std::map<GuardPlace, GuardCount> guard_counts;             ///< over all paths
+  std::vector<ValuePtr> joined;  ///< of all paths: leaks and differences point to their operators
 };
 
 /// All that a session has recorded; complete when it has ended.

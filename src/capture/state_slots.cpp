@@ -182,7 +182,10 @@ class Finder {
 
   StateSlot begin_slot(const Group& group) {
     StateSlot slot;
-    slot.leak = *group[0].leak;
+    // One that knows where it lay at first, if there is any: others read all of it.
+    const auto placed = std::find_if(group.begin(), group.end(), [](const Member& one) { return one.leak->memory; });
+    slot.leak = *(placed == group.end() ? group[0] : *placed).leak;
+    const Geometry whole = whole_of(slot);
     slot.own = is_own(slot.leak);
     slot.next.resize(paths_.size());
     for (const auto& [path, leak] : group) {
@@ -190,7 +193,7 @@ class Finder {
         make_odd(path, fmt::format("it keeps '{}' as {}, others as {}", leak->name, type_text(leak->type),
                                    type_text(slot.leak.type)));
       }
-      slot.leak.uses.insert(leak->uses.begin(), leak->uses.end());
+      for (const auto& [use, place] : leak->uses) slot.leak.uses.emplace(use, leak->memory ? place : whole);
       slot.leak.read.insert(leak->read.begin(), leak->read.end());
       slot.leak.next.insert(leak->next.begin(), leak->next.end());
       slot.leak.declared = slot.leak.declared || leak->declared;
@@ -198,6 +201,8 @@ class Finder {
     }
     return slot;
   }
+
+  static Geometry whole_of(const StateSlot& slot) { return slot.leak.memory ? slot.leak.place : Geometry(); }
 
   // ---- memory ----
 
@@ -379,7 +384,7 @@ class Finder {
         const Read* read = reads_[path].at(point);
         if (!read || read->value->type != slot.leak.type || is_taken(read->use)) continue;
         if (!may_be_state(*read->value, paths_[path]->first_call)) continue;
-        slot.leak.uses.emplace(read->use, Geometry());
+        slot.leak.uses.emplace(read->use, whole_of(slot));
         slot.leak.read.try_emplace(paths_[path]->first_call, evaluator_.value_of(read->value));
         if (!paths_[path]->taken.empty() && paths_[path]->first_call > 0)
           aligned_.push_back({paths_[path]->first_call, paths_[path]->taken[0].second, {}, read->value, false});

@@ -87,8 +87,9 @@ std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tens
   const c10::Scalar number = tensor.item();
   const auto guard = recorder_->lock();
   const ValuePtr value = recorder_->table().find(tensor);
-  if (value && value->owner != 0)
-    recorder_->escapes().number_followed(recorder_->name_of(value->owner), number.toDouble(), where);
+  if (!value || value->owner == 0) return number;
+  recorder_->escapes().number_followed(recorder_->name_of(value->owner), number.toDouble(), where);
+  recorder_->escapes().number_left(value->owner, c10::IValue(number), where);
   return number;
 }
 

@@ -89,6 +89,12 @@ ValuePtr ValueNumbers::of(const ValuePtr& value) {
   return made;
 }
 
+std::vector<ValuePtr> ValueNumbers::results() const {
+  std::vector<ValuePtr> found;
+  for (const auto& [result, value] : results_) found.push_back(value);
+  return found;
+}
+
 bool ValueNumbers::alike(const TraceOp& first, const TraceOp& now) const {
   if (first.info != now.info || first.random != now.random || first.arguments.size() != now.arguments.size())
     return false;

@@ -28,6 +28,9 @@ class ValueNumbers {
   /// The one that stands for `value`. REQUIRES: it was added.
   [[nodiscard]] ValuePtr of(const ValuePtr& value);
 
+  /// The results of all operators that were added, also of those that nothing depends on any more.
+  [[nodiscard]] std::vector<ValuePtr> results() const;
+
  private:
   std::uint64_t leaf(const ValuePtr& value);
   std::uint64_t number(const ValuePtr& value);
