@@ -56,7 +56,7 @@ def if_all(x: torch.Tensor) -> torch.Tensor:
 
 @program
 def if_equal(x: torch.Tensor) -> torch.Tensor:
-    if torch.equal(x > 0, torch.tensor([True, True, False, False])) or x[0] > 0:
+    if torch.equal(x[:2] > 0, torch.tensor([True, False])):
         return x + 10
     return x - 10
 
@@ -140,7 +140,7 @@ def early_return(x: torch.Tensor) -> torch.Tensor:
 @program
 def nested(x: torch.Tensor) -> torch.Tensor:
     if x[0] > 0:
-        if x[1] > 0:
+        if x[1] > 0:  # noqa: SIM108
             y = x + 1
         else:
             y = x + 2
