@@ -129,12 +129,17 @@ def _arithmetic(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     )
 
 
+def _comparison(name: str) -> Callable[..., Any]:
+    operation = getattr(operator, name)
+    return lambda self, other: _compared(operation, self, other)
+
+
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
     _forward, _backward = _arithmetic(_name)
     setattr(_Followed, f"__{_name}__", _forward)
     setattr(_Followed, f"__r{_name}__", _backward)
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(_Followed, f"__{_name}__", lambda self, other, by=getattr(operator, _name): _compared(by, self, other))
+    setattr(_Followed, f"__{_name}__", _comparison(_name))
 
 
 class FollowedFloat(_Followed, float):
