@@ -88,6 +88,32 @@ void log_error(const std::string& text) {
   if (const auto session = leapp::capture::current_session()) unlocked([&] { session->recording().log->error(text); });
 }
 
+bool in_node() {
+  const auto session = leapp::capture::current_session();
+  return session && !session->stopped() && unlocked([&] { return session->tensors().in_node(); });
+}
+
+/// What `function` gives; the operators that it runs are not recorded.
+nb::object unrecorded(const nb::callable& function) {
+  const leapp::capture::Unrecorded quiet;
+  return function();
+}
+
+bool repeated(const at::Tensor& recorded, const at::Tensor& result) {
+  const auto session = leapp::capture::current_session();
+  return session && !session->stopped() && unlocked([&] { return session->tensors().repeated(recorded, result); });
+}
+
+/// See TensorNotices::followed_number. None: no node is open.
+nb::object followed_number(const at::Tensor& tensor) {
+  const auto session = leapp::capture::current_session();
+  if (!session || session->stopped()) return nb::none();
+  const auto number = unlocked([&] { return session->tensors().followed_number(tensor); });
+  if (!number) return nb::none();
+  return number->isFloatingPoint() ? nb::object(nb::float_(number->toDouble()))
+                                   : nb::object(nb::int_(number->toLong()));
+}
+
 bool is_live(const at::Tensor& tensor) {
   return unlocked([&] { return leapp::is_live(tensor); });
 }
@@ -198,6 +224,10 @@ NB_MODULE(_capture, m) {
   m.def("note_changed_values", &note_changed_values);
   m.def("log_error", &log_error);
   m.def("is_live", &is_live);
+  m.def("in_node", &in_node);
+  m.def("repeated", &repeated);
+  m.def("unrecorded", &unrecorded);
+  m.def("followed_number", &followed_number);
   leapp::python::bind_annotations(m);
   leapp::python::bind_indexing(m);
   leapp::python::bind_naming(m);

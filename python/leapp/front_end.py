@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from leapp import _capture, changed_attributes, checks, console, holders, tensor_indices
+from leapp import _capture, changed_attributes, checks, console, followed_numbers, holders, tensor_indices
 from leapp import patches as function_patches
 
 _ESCAPES = ("tolist", "__array__")
@@ -53,7 +53,9 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("__deepcopy__", _noticing_copy)
     _patch("__reduce_ex__", _noticing_pickle)
     _patch("_swap_tensor_impl", _releasing, torch._C)
+    _patch("_str", _noticing_print, torch._tensor_str)
     tensor_indices.install()
+    followed_numbers.install()
     if patch:
         function_patches.install_interop()
         function_patches.install_patches(patching)
@@ -93,6 +95,16 @@ def _noticing_escape(method: str, original: Any) -> Any:
     def noticed(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         _capture.note_escape(self, f"Tensor.{method}")
         return original(self, *args, **kwargs)
+
+    return noticed
+
+
+def _noticing_print(original: Any) -> Any:
+    """What torch computes to write a tensor down is no part of the program, and where it branches no branch of it."""
+
+    def noticed(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        _capture.note_escape(self, "repr")
+        return _capture.unrecorded(lambda: original(self, *args, **kwargs))
 
     return noticed
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "capture/op_info.h"
 
@@ -62,6 +63,26 @@ void Escapes::length_left(const Length& length) {
 void Escapes::number_left(ActivationId activation, const c10::IValue& value, LocationId location) {
   const auto number = as_number(value);
   if (number && !is_small_integer(*number)) numbers_[activation].try_emplace(*number, location);
+}
+
+void Escapes::number_followed(const std::string& node, double number, LocationId location) {
+  const auto [at, added] = followed_.try_emplace(location, Followed{node, number});
+  if (!added && at->second.number != number) at->second.varied = true;
+}
+
+std::vector<Note> Escapes::take_notes() {
+  for (const auto& [location, followed] : std::exchange(followed_, {})) {
+    if (followed.varied) continue;
+    const bool first = warn_once(
+        "left", location,
+        fmt::format(
+            "{}a number of node '{}' was {} in every call. Sums, products and comparisons with it are exported; "
+            "whatever else the program does with it (range, math, an index) is as it was. Run a pass in which "
+            "it is another one to have that checked",
+            line_prefix(location), followed.node, followed.number));
+    if (first) notes_.push_back({.kind = Note::Kind::kLeft, .node = followed.node, .op = "item", .location = location});
+  }
+  return std::move(notes_);
 }
 
 void Escapes::check_number(ActivationId activation, const std::string& node, const TraceOp& op, double number) {

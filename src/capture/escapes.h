@@ -23,6 +23,8 @@ class Escapes {
 
   void left(const std::string& node, const std::string& how, LocationId location);
   void number_left(ActivationId activation, const c10::IValue& number, LocationId location);
+  /// A number that the front end follows: what the program computes and decides with it is recorded.
+  void number_followed(const std::string& node, double number, LocationId location);
   /// Remembered: whether it is worth a warning shows when it is known who needs the result.
   void data_dependent_shape(const std::string& node, const OpInfo& op, LocationId location);
 
@@ -42,14 +44,22 @@ class Escapes {
 
   void close(ActivationId activation) { numbers_.erase(activation); }
 
-  /// What was warned about so far, each line once.
-  std::vector<Note> take_notes() { return std::move(notes_); }
+  /// What was warned about, each line once. Now it is known which numbers never changed: nobody can tell whether
+  /// something was done with these that was not followed.
+  std::vector<Note> take_notes();
 
  private:
   bool warn_once(const std::string& kind, LocationId location, const std::string& text);
   void check_number(ActivationId activation, const std::string& node, const TraceOp& op, double number);
 
+  struct Followed {
+    std::string node;
+    double number = 0;
+    bool varied = false;
+  };
+
   Warn warn_;
+  std::map<LocationId, Followed> followed_;
   std::set<std::pair<std::string, LocationId>> warned_;
   std::vector<Length> lengths_;
   std::map<ActivationId, std::map<double, LocationId>> numbers_;

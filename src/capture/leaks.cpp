@@ -28,6 +28,13 @@ void LeakFinder::search(const std::vector<ValuePtr>& values) {
   join_unchanged();
 }
 
+void LeakFinder::search(const std::vector<Guard>& guards) {
+  for (const Guard& guard : guards) visit(guard.value);
+  for (const MemoryEnd& end : call_.ends) visit(end.value);
+  drain();
+  join_unchanged();
+}
+
 void LeakFinder::visit(const ValuePtr& value) {
   if (value->kind == TracedKind::kResult && seen_.emplace(value->op.get(), true).second)
     pending_.push_back(value->op.get());
@@ -72,11 +79,24 @@ bool LeakFinder::depends_on_state(const ValuePtr& value) const {
 void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
   const ConstantCell& cell = *value->cell;
   if (cell.random || visit_buffer(use, cell)) return;
+  if (is_written_in_place(cell)) {
+    visit_memory(use, cell);
+    return;
+  }
   if (const auto source = source_of(cell, call_.pass)) {
     leak_for(*source, value).uses.emplace(use, Geometry());
     return;
   }
   if (!visit_memory(use, cell) && cell.overwritten) unchanged_.emplace_back(use, value->cell);
+}
+
+// An earlier call of the node, which took another path, has left something there. Whether this one reads state is known
+// when all paths are (state_slots.h).
+bool LeakFinder::is_written_in_place(const ConstantCell& cell) const {
+  if (call_.call == 0 || call_.guards.empty() || !cell.provenance) return false;
+  if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != call_.node) return false;
+  const auto memory = cell.home.lock();
+  return memory && memory->kept();
 }
 
 bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {
@@ -88,7 +108,7 @@ bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {
   leak.in_place = buffer->in_place;
   leak.name = buffer->name;
   leak.declared = buffer->declared;
-  leak.read[0] = buffer->content;
+  leak.read[call_.call] = buffer->content;
   leak.uses.emplace(use, cell.place);
   return true;
 }
@@ -102,7 +122,7 @@ bool LeakFinder::visit_memory(const Use& use, const ConstantCell& cell) {
   if (!update) return false;
   Leak& leak = leak_in_memory(cell, whole, update);
   leak.in_place = true;
-  if (!leak.read.contains(0)) leak.read[0] = memory->content_before(leak.place);
+  if (!leak.read.contains(call_.call)) leak.read[call_.call] = memory->content_before(leak.place);
   if (leak.name.empty()) leak.name = cell.name;
   leak.uses.emplace(use, cell.place);
   return true;
@@ -153,7 +173,8 @@ Leak& LeakFinder::leak_for(const LeakSource& source, const ValuePtr& value) {
   leak.type = value->type;
   leak.name = value->cell->name;
   leak.location = value->cell->location;
-  leak.read[0] = evaluator_.value_of(value);
+  leak.read[call_.call] = evaluator_.value_of(value);
+  if (!call_.guards.empty()) leak.seen.push_back({call_.call, call_.pass, source});
   return leaks_.emplace_back(std::move(leak));
 }
 

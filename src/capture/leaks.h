@@ -38,10 +38,13 @@ struct BufferTrace {
 /// One call of a node, complete but not closed.
 struct CallTrace {
   std::string node;
+  std::size_t call = 0;  ///< of the node
   std::uint64_t pass = 0;
   ActivationId activation = 0;
   std::vector<ValuePtr> outputs;  ///< set apart (constant_outputs.h)
+  std::vector<Guard> guards;      ///< with their values
   std::vector<BufferTrace> buffers;
+  std::vector<MemoryEnd> ends;  ///< known only where there are guards
   /// Results of operators that read a number out of constants, and where.
   std::vector<std::pair<ValuePtr, LocationId>> numbers;
 };
@@ -64,6 +67,8 @@ class LeakFinder {
 
   /// All that the values, and the next values of what is found, depend on.
   void search(const std::vector<ValuePtr>& values);
+  /// After that: all that decides which way the program goes.
+  void search(const std::vector<Guard>& guards);
   /// Whether a value that depends on constants only depends on something that changes from call to call.
   [[nodiscard]] bool depends_on_state(const ValuePtr& value) const;
   std::vector<Leak> take() { return std::move(leaks_); }
@@ -74,6 +79,7 @@ class LeakFinder {
   void visit_constant(const Use& use, const ValuePtr& value);
   bool visit_buffer(const Use& use, const ConstantCell& cell);
   bool visit_memory(const Use& use, const ConstantCell& cell);
+  bool is_written_in_place(const ConstantCell& cell) const;
   void join_unchanged();
   void search_declared();
   const BufferTrace* buffer_of(const ConstantCell& cell) const;

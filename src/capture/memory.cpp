@@ -149,6 +149,7 @@ Geometry Memory::whole(at::ScalarType dtype) const {
 
 void Memory::forget_before() {
   written_ = false;
+  born_in_call_ = false;
   writes_.clear();
   inputs_.clear();
 }

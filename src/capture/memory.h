@@ -69,7 +69,9 @@ class Memory : public std::enable_shared_from_this<Memory> {
   [[nodiscard]] bool has_constants() const;
 
   /// The memory was allocated while a node was open: what it held before is nobody's state.
-  void note_birth() { born_in_node_ = true; }
+  void note_birth() { born_in_node_ = born_in_call_ = true; }
+  /// Since forget_before().
+  [[nodiscard]] bool born_in_call() const { return born_in_call_; }
   /// A node has written to it that had not made it.
   [[nodiscard]] bool kept() const { return kept_; }
 
@@ -105,6 +107,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   std::vector<Geometry> writes_;
   std::vector<Geometry> inputs_;
   bool born_in_node_ = false;
+  bool born_in_call_ = false;
   bool kept_ = false;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
 

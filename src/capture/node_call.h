@@ -67,6 +67,7 @@ class NodeCall {
   /// The same in the order of the first call.
   [[nodiscard]] CallOutputs outputs(const PortTensors& tensors, const PortTensors& static_outputs,
                                     const NodeRecord* known);
+  /// Takes the guards of the call from the recorder.
   [[nodiscard]] CallTrace trace(const CallOutputs& outputs, std::uint64_t pass) const;
 
  private:

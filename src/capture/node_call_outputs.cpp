@@ -201,7 +201,9 @@ CallTrace NodeCall::trace(const CallOutputs& outputs, std::uint64_t pass) const 
                   .pass = pass,
                   .activation = activation_,
                   .outputs = {},
+                  .guards = recorder_->guards().take(activation_),
                   .buffers = buffers_,
+                  .ends = {},
                   .numbers = recorder_->numbers_of_constants()};
   for (std::size_t i = 0; i < outputs.ports.size(); ++i) {
     const at::Tensor& tensor = outputs.ports[i].tensor;
@@ -209,6 +211,12 @@ CallTrace NodeCall::trace(const CallOutputs& outputs, std::uint64_t pass) const 
                                 ? static_value(tensor)
                                 : set_apart(recorder_->table().operand(tensor, activation_), recorder_->builder()));
   }
+  if (trace.guards.empty()) return trace;
+  TraceBuilder& builder = recorder_->builder();
+  const LocationId here = builder.location();
+  for (Guard& guard : trace.guards) guard.value = set_apart(predicate(guard, builder), builder);
+  builder.set_current(nullptr, here);
+  trace.ends = recorder_->table().ends(activation_);
   return trace;
 }
 

@@ -12,10 +12,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "capture/geometry.h"
+#include "capture/guards.h"
 #include "capture/notes.h"
 #include "capture/source_location.h"
 #include "capture/trace.h"
@@ -84,6 +86,15 @@ struct Leak {
   std::map<Use, Geometry> uses;  ///< in the first call; with `memory`, where in it
   std::map<std::size_t, ContentPtr> read;  ///< by call: what it read; of those whose sample is kept
   std::map<std::size_t, ContentPtr> next;  ///< likewise: what it left for the next
+
+  struct Seen {
+    std::size_t call = 0;
+    std::uint64_t pass = 0;
+    LeakSource source;
+    ValuePtr fresh = nullptr;  ///< a constant that no node computed; then there is no source
+    bool same = false;         ///< the very one that the first call of the path found
+  };
+  std::vector<Seen> seen;  ///< of a node that has guards: what its calls found there
 };
 
 /// Something that was not the same in a later call of a node as in the first, and that an output depends on.
@@ -103,9 +114,34 @@ struct Divergence {
   LocationId other = 0;     ///< kBranch: in the later one
   std::string name;         ///< kNumber: the argument; kConstant: what the program calls the tensor, if known
   ValuePtr now;             ///< kConstant: what the later call read
+  bool of_guard = false;    ///< no output depends on it, only which way the program goes
 };
 
-/// One annotated stage, over all its calls.
+/// What a call left in memory that was there before it.
+struct MemoryEnd {
+  std::shared_ptr<Memory> memory;
+  Geometry place;
+  ValuePtr value;
+  std::string name = {};                        ///< of the attribute or variable; empty: not known
+  std::map<std::size_t, ContentPtr> read = {};  ///< by call: what lay there before it
+};
+
+/// How often a guard of a node went which way.
+struct GuardCount {
+  const OpInfo* op = nullptr;
+  bool rows = false;
+  std::size_t yes = 0;
+  std::size_t no = 0;
+};
+
+/// A line that decides, and for how many times in one call: the rounds of a loop.
+struct GuardPlace {
+  LocationId location = 0;
+  std::size_t round = 0;
+  auto operator<=>(const GuardPlace&) const = default;
+};
+
+/// One annotated stage, over all its calls; or those of its calls that took one path through the program.
 struct NodeRecord {
   std::string name;
   std::vector<PortRecord> inputs;
@@ -122,6 +158,17 @@ struct NodeRecord {
   std::vector<Divergence> divergences;  ///< what was not the same in every call
   std::vector<std::string> refusals;    ///< what makes compile_graph fail: leaks that the user wants to be errors, ...
   LocationId closed_at = 0;             ///< where the first call announced its outputs
+
+  // Of nodes that have guards, until stop() makes one of the paths.
+  std::vector<Guard> guards;                                 ///< of the first call
+  std::vector<MemoryEnd> ends;                               ///< likewise
+  std::size_t first_call = 0;                                ///< of the path
+  std::vector<std::pair<std::size_t, std::uint64_t>> taken;  ///< calls that took it, and their passes
+  std::vector<Divergence> unsettled;                         ///< differences, if there are no other paths
+  std::vector<std::unique_ptr<NodeRecord>> others;           ///< paths that later calls took
+  std::map<std::uint64_t, std::size_t> not_kept;             ///< how often other paths, known by hash, were taken
+  std::map<GuardPlace, GuardCount> guard_counts;             ///< over all paths
+  std::vector<ValuePtr> joined;  ///< of all paths: leaks and differences point to their operators
 };
 
 /// All that a session has recorded; complete when it has ended.

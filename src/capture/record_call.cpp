@@ -9,6 +9,7 @@
 
 #include "capture/arguments.h"
 #include "capture/checks.h"
+#include "capture/paths.h"
 
 namespace leapp::capture {
 namespace {
@@ -38,29 +39,36 @@ void merge_sources(NodeRecord& record, const NodeCall& call) {
 
 OpenQuestions CallRecorder::close(const NodeCall& call, const CallOutputs& outputs, NodeRecord* record,
                                   const OutputOptions& options, LocationId where) {
-  const bool first = record == nullptr;
-  const CallTrace trace = call.trace(outputs, pass_);
-  LaterCall later;
-  if (first) {
+  CallTrace trace = call.trace(outputs, pass_);
+  if (!record) {
     record = &begin_record(call, outputs, trace);
     record->options = options;
     record->closed_at = where;
-    analysis_.first_call(*record, trace, recorder_.builder());
   } else {
     merge_sources(*record, call);
-    later = StateAnalysis::look_at(*record, trace, recorder_.builder());
   }
+  trace.call = record->calls;
+  const TakenPath taken = take_path(*record, trace);
+  LaterCall later;
+  if (taken.first) {
+    analysis_.first_call(*taken.path, trace, recorder_.builder());
+  } else if (taken.path) {
+    later = StateAnalysis::look_at(*taken.path, trace, recorder_.builder());
+  }
+  const bool sampled = taken.first || keeps_sample(*record);
+  if (sampled && !trace.guards.empty()) StateAnalysis::look_at_memory(*record, taken.path, trace.call);
   Survivors survivors = recorder_.close(call.activation(), pass_);
-  const bool keeps = first || analysis_.compare(*record, later, survivors, keeps_sample(*record));
-  if (first) record->survivors = std::move(survivors);
-  OpenQuestions questions;
+  const bool keeps = taken.path && (taken.first || analysis_.compare(*taken.path, later, survivors, sampled));
+  if (taken.first) taken.path->survivors = std::move(survivors);
+  OpenQuestions questions{.path = taken.path ? taken.path->first_call : 0, .call = record->calls};
   if (keeps) {
     keep_sample(*record, call, outputs.ports);
-    questions.next = keep_next_values(*record, call);
+    questions.next = keep_next_values(*taken.path, call, record->calls);
   }
-  questions.call = record->calls++;
+  ++record->calls;
   publish(*record, outputs);
-  questions.nameless = nameless(*record);
+  if (taken.path) questions.nameless = nameless(*taken.path);
+  if (taken.first) questions.ends = nameless_ends(*taken.path);
   return questions;
 }
 
@@ -103,15 +111,15 @@ void CallRecorder::keep_sample(NodeRecord& record, const NodeCall& call, const P
   record.samples.push_back(std::move(sample));
 }
 
-OpenQuestions::Holders CallRecorder::keep_next_values(NodeRecord& record, const NodeCall& call) {
+OpenQuestions::Holders CallRecorder::keep_next_values(NodeRecord& record, const NodeCall& call, std::size_t number) {
   OpenQuestions::Holders holders;
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     Leak& leak = record.leaks[i];
     if (leak.source.node != record.name || !leak.source.port.empty() || leak.source.delay != 1) continue;
     if (const at::Tensor* now = call.buffer_at_end(leak)) {
-      if (now->defined()) leak.next[record.calls] = copied_content(*now);
+      if (now->defined()) leak.next[number] = copied_content(*now);
     } else if (leak.in_place) {
-      leak.next[record.calls] = leak.memory->content_before(leak.place);
+      leak.next[number] = leak.memory->content_before(leak.place);
     } else if (auto holder = recorder_.table().holder_of(leak.source, pass_)) {
       holders.emplace_back(i, std::move(*holder));
     }
@@ -133,6 +141,15 @@ void CallRecorder::publish(const NodeRecord& node, const CallOutputs& outputs) {
   }
 }
 
+OpenQuestions::Holders CallRecorder::nameless_ends(const NodeRecord& record) {
+  OpenQuestions::Holders holders;
+  for (std::size_t i = 0; i < record.ends.size(); ++i) {
+    auto holder = recorder_.table().holder_of(*record.ends[i].memory, record.ends[i].place);
+    if (holder) holders.emplace_back(i, std::move(*holder));
+  }
+  return holders;
+}
+
 OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
   OpenQuestions::Holders holders;
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
@@ -141,6 +158,7 @@ OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
     const TensorTable& table = recorder_.table();
     auto holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : std::nullopt;
     if (!holder) holder = table.holder_of(leak.source, pass_);
+    if (!holder) holder = table.holder_of(leak.source, pass_ - leak.source.delay);  // it is still there
     if (holder) holders.emplace_back(i, std::move(*holder));
   }
   return holders;

@@ -16,11 +16,13 @@ namespace leapp::capture {
 
 /// Questions that closing a call leaves open, as nobody may be asked with the recorder's lock held.
 struct OpenQuestions {
-  /// Tensors, with the position of the leak in its node.
+  /// Tensors, with the position of the leak, or the end, in its node.
   using Holders = std::vector<std::pair<std::size_t, WeakTensor>>;
+  std::size_t path = 0;  ///< that has the leaks: its first call
   std::size_t call = 0;
   Holders next;      ///< whose content is the next value of the leak
   Holders nameless;  ///< whose name is that of the leak
+  Holders ends;      ///< whose name is that of the memory that the path wrote to
 };
 
 /// Turns calls that end into the records of their nodes: the first becomes the record, later ones are compared with it.
@@ -38,9 +40,10 @@ class CallRecorder {
   NodeRecord& begin_record(const NodeCall& call, const CallOutputs& outputs, const CallTrace& trace);
   [[nodiscard]] bool keeps_sample(const NodeRecord& record) const;
   void keep_sample(NodeRecord& record, const NodeCall& call, const PortTensors& outputs);
-  OpenQuestions::Holders keep_next_values(NodeRecord& record, const NodeCall& call);
+  OpenQuestions::Holders keep_next_values(NodeRecord& record, const NodeCall& call, std::size_t number);
   void publish(const NodeRecord& node, const CallOutputs& outputs);
   OpenQuestions::Holders nameless(const NodeRecord& record);
+  OpenQuestions::Holders nameless_ends(const NodeRecord& record);
 
   Recording& recording_;
   Recorder& recorder_;

@@ -72,6 +72,7 @@ Survivors Recorder::close(ActivationId activation, std::uint64_t pass) {
   open_.erase(activation);
   open_count_ = static_cast<int>(open_.size());
   escapes_.close(activation);
+  guards_.close(activation);
   return table_.close(activation, node, pass, open_.empty());
 }
 
@@ -331,8 +332,25 @@ bool Recorder::is_published_whole(const PendingOp& op, c10::ArrayRef<c10::IValue
   return value && value->kind == TracedKind::kPublished;
 }
 
+// The program may go one way or another from here on. True: nothing else leaves the graph through the operator.
+bool Recorder::note_guard(const PendingOp& op, const std::shared_ptr<TraceOp>& trace,
+                          c10::ArrayRef<c10::IValue> outputs) {
+  if (op.only_checked || outputs.empty()) return false;
+  const ActivationId activation = op.owner != 0 ? op.owner : only_open();
+  if (outputs[0].isBool() && is_decision(*trace)) {
+    guards_.add(activation, {.op = trace, .taken = outputs[0].toBool()});
+    return true;
+  }
+  if (!gives_rows(*trace)) return false;
+  bool any = false;
+  for_each_tensor(outputs[0], [&](const at::Tensor& tensor) { any = any || tensor.numel() > 0; });
+  guards_.add(activation, {.op = trace, .rows = true, .taken = any});
+  return false;
+}
+
 void Recorder::finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random) {
   const auto trace = builder_.make(op.info, std::move(op.arguments), random);
+  if (note_guard(op, trace, outputs)) return;
   if (op.owner != 0) {
     const std::string& node = name_of(op.owner);
     escapes_.check_arguments(op.owner, node, *trace);

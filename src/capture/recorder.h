@@ -16,6 +16,7 @@
 
 #include "capture/escapes.h"
 #include "capture/front_end.h"
+#include "capture/guards.h"
 #include "capture/tensor_table.h"
 #include "capture/trace.h"
 #include "capture/trace_builder.h"
@@ -87,6 +88,7 @@ class Recorder {
   TensorTable& table() { return table_; }
   TraceBuilder& builder() { return builder_; }
   Escapes& escapes() { return escapes_; }
+  GuardLog& guards() { return guards_; }
   ActivationId open(const std::string& node);
   Survivors close(ActivationId activation, std::uint64_t pass);
   [[nodiscard]] const std::string& name_of(ActivationId activation) const;
@@ -115,6 +117,7 @@ class Recorder {
   void finish_locked(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void finish_plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random);
+  bool note_guard(const PendingOp& op, const std::shared_ptr<TraceOp>& trace, c10::ArrayRef<c10::IValue> outputs);
   void finish_identity(PendingOp& op, const at::Tensor& output);
   void finish_full(PendingOp& op, const at::Tensor& output);
   void finish_drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
@@ -139,6 +142,7 @@ class Recorder {
   TraceBuilder builder_;
   TensorTable table_;
   Escapes escapes_;
+  GuardLog guards_;
   std::map<ActivationId, std::string> open_;
   std::vector<std::pair<ValuePtr, LocationId>> numbers_;
   std::atomic<int> open_count_{0};

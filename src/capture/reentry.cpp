@@ -41,7 +41,8 @@ Divergence& Comparison::diverge(const Use& use, std::uint64_t order, const std::
   Divergence divergence;
   divergence.use = use;
   divergence.call = call_;
-  divergence.text = fmt::format("call {} differs from call 0: {}", call_, text);
+  divergence.text = fmt::format("call {} differs from call {}: {}", call_, record_.first_call, text);
+  divergence.of_guard = guards_;
   divergence.order = order;
   divergence.location = use.op ? use.op->location : 0;
   return found_.emplace_back(std::move(divergence));
@@ -50,8 +51,9 @@ Divergence& Comparison::diverge(const Use& use, std::uint64_t order, const std::
 void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const std::string where =
       use.op ? fmt::format("{}{} uses ", use.op->info->qualified_name(), at_line(use.op->location)) : "";
-  Divergence& found = diverge({}, use.op ? use.op->sequence : 0,
-                              fmt::format("{}{} in call 0, {} in call {}", where, text_of(first), text_of(now), call_));
+  Divergence& found = diverge(
+      {}, use.op ? use.op->sequence : 0,
+      fmt::format("{}{} in call {}, {} in call {}", where, text_of(first), record_.first_call, text_of(now), call_));
   found.location = use.op ? use.op->location : location_of(first);
   const bool both = first->kind == TracedKind::kResult && now->kind == TracedKind::kResult;
   if (!both) return;
@@ -62,8 +64,8 @@ void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePt
 
 void Comparison::compare(const std::string& what, const ValuePtr& first, const ValuePtr& now) {
   if (!now) {
-    diverge({}, 0, fmt::format("{} is computed in call 0 and not in call {}", what, call_)).location =
-        location_of(first);
+    diverge({}, 0, fmt::format("{} is computed in call {} and not in call {}", what, record_.first_call, call_))
+        .location = location_of(first);
     return;
   }
   lengths_.set_roots(first, now);
@@ -76,6 +78,12 @@ void Comparison::compare(const std::string& what, const ValuePtr& first, const V
   }
 }
 
+void Comparison::compare_guard(const Guard& first, const Guard& now) {
+  guards_ = true;
+  compare("", first.value, now.value);
+  guards_ = false;
+}
+
 Leak* Comparison::leak_at(const Use& use) {
   if (!use.op) return nullptr;
   const auto found = std::find_if(record_.leaks.begin(), record_.leaks.end(),
@@ -86,11 +94,15 @@ Leak* Comparison::leak_at(const Use& use) {
 void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const bool leaks = now->kind == TracedKind::kConstant && source_of(*now->cell, pass_);
   if (leaks && use.op && !leak_at(use) && is_kept(first, *now->cell)) return;
+  if (leaks && use.op && !leak_at(use) && is_read_in_place(first, *now->cell)) return match_constants(use, first, now);
   if (leaks && use.op) return note_leak(use, first, now);
-  if (leak_at(use)) {
+  if (Leak* known = leak_at(use)) {
     // Set to something fresh, or still what it was at first: that never conflicts.
     if (!is_constant(*now)) return diverge_at(use, first, now);
     reads_[use] = now;
+    if (record_.guards.empty()) return;
+    const bool cells = first->kind == TracedKind::kConstant && now->kind == TracedKind::kConstant;
+    known->seen.push_back({call_, pass_, {}, now, cells && first->cell->is_same_memory(*now->cell)});
     return;
   }
   if (is_constant(*first) && is_constant(*now)) return match_constants(use, first, now);
@@ -107,10 +119,10 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
   if (first.info != now.info || first.arguments.size() != now.arguments.size()) {
     Divergence& found =
         diverge({}, first.sequence,
-                fmt::format("{}{} in call 0, {}{} in call {}. A branch on data, or on a number that changes, "
+                fmt::format("{}{} in call {}, {}{} in call {}. A branch on data, or on a number that changes, "
                             "is exported as it was taken first",
-                            first.info->qualified_name(), at_line(first.location), now.info->qualified_name(),
-                            at_line(now.location), call_));
+                            first.info->qualified_name(), at_line(first.location), record_.first_call,
+                            now.info->qualified_name(), at_line(now.location), call_));
     found.kind = Divergence::Kind::kBranch;
     found.location = first.location;
     found.other = now.location;
@@ -122,11 +134,12 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
     if (a.kind == b.kind && a.list.size() == b.list.size() && same_attribute(a.attribute, b.attribute)) continue;
     if (a.kind == b.kind && lengths_.follow(a.attribute, b.attribute)) continue;
     const std::string& name = first.info->schema().arguments()[i].name();
-    Divergence& found = diverge({}, first.sequence,
-                                fmt::format("{}{}: '{}' is {} in call 0 and {} in call {}. It is exported as it "
-                                            "was first; make it a tensor and an input, or state, to have it change",
-                                            first.info->qualified_name(), at_line(first.location), name,
-                                            attribute_text(a.attribute), attribute_text(b.attribute), call_));
+    Divergence& found =
+        diverge({}, first.sequence,
+                fmt::format("{}{}: '{}' is {} in call {} and {} in call {}. It is exported as it "
+                            "was first; make it a tensor and an input, or state, to have it change",
+                            first.info->qualified_name(), at_line(first.location), name, attribute_text(a.attribute),
+                            record_.first_call, attribute_text(b.attribute), call_));
     found.kind = Divergence::Kind::kNumber;
     found.location = first.location;
     found.name = name;
@@ -164,11 +177,11 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
   if (use.op) reads_[use] = now;
   Divergence& found =
       diverge(use, use.op ? use.op->sequence : 0,
-              fmt::format("{}{} is {} in call 0 and {} in call {}. It is exported as it was first; announce it with "
+              fmt::format("{}{} is {} in call {} and {} in call {}. It is exported as it was first; announce it with "
                           "input_tensors, or as state, to have it change",
                           use.op ? fmt::format("{}{}: ", use.op->info->qualified_name(), at_line(use.op->location))
                                  : std::string(),
-                          text_of(first), before->text(), after->text(), call_));
+                          text_of(first), before->text(), record_.first_call, after->text(), call_));
   found.kind = Divergence::Kind::kConstant;
   if (found.location == 0) found.location = location_of(first);
   found.name = cells ? first->cell->name : "";
@@ -184,6 +197,14 @@ bool Comparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
   return before->type() == cell.type() && before->hash() == cell.hash();
 }
 
+// Which path wrote to the memory that this one only reads is found out when all are known (state_slots.h).
+bool Comparison::is_read_in_place(const ValuePtr& first, const ConstantCell& cell) const {
+  if (record_.guards.empty() || first->kind != TracedKind::kConstant) return false;
+  if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != record_.name) return false;
+  const auto memory = cell.home.lock();
+  return memory && first->cell->home.lock() == memory && first->cell->place == cell.place;
+}
+
 bool Comparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const {
   return leak.in_place && cell.home.lock() == leak.memory && contains(leak.place, cell.place);
 }
@@ -192,6 +213,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   const LeakSource source = source_of(*now->cell, pass_).value();
   if (Leak* known = leak_at(use)) {
     reads_[use] = now;
+    if (!record_.guards.empty()) known->seen.push_back({call_, pass_, source});
     // A leak that was known only by its memory, or not at all, takes the source that is seen.
     if (known->source == source || is_memory_of(*known, *now->cell)) return;
     diverge({}, use.op->sequence,
@@ -200,6 +222,10 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
                         known->source.port.empty() ? "" : "/", known->source.port, source.node,
                         source.port.empty() ? "" : "/", source.port, call_))
         .location = use.op->location;
+    if (record_.guards.empty() || source.node != record_.name) return;
+    // Another path may have left it, or left it alone.
+    record_.unsettled.push_back(std::move(found_.back()));
+    found_.pop_back();
     return;
   }
   if (!is_constant(*first)) return diverge_at(use, first, now);
@@ -215,7 +241,8 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   leak.type = first->type;
   leak.name = now->cell->name;
   leak.location = now->cell->location;
-  leak.read[0] = evaluator_.value_of(first);
+  leak.read[record_.first_call] = evaluator_.value_of(first);
+  if (!record_.guards.empty()) leak.seen.push_back({call_, pass_, source});
   leak.uses.emplace(use, Geometry());
   record_.leaks.push_back(std::move(leak));
 }

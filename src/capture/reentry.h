@@ -17,12 +17,15 @@ namespace leapp::capture {
 /// earlier one or from another node becomes a leak of the record.
 class Comparison {
  public:
-  /// The call that comes after those in `record`, made in `pass`.
-  Comparison(NodeRecord& record, std::uint64_t pass, Evaluator& evaluator)
-      : record_(record), call_(record.calls), pass_(pass), evaluator_(evaluator) {}
+  /// With `call` of the node, made in `pass`.
+  Comparison(NodeRecord& record, std::size_t call, std::uint64_t pass, Evaluator& evaluator)
+      : record_(record), call_(call), pass_(pass), evaluator_(evaluator) {}
 
   /// `first` and `now` must be the same: an output, or the next value of state.
   void compare(const std::string& what, const ValuePtr& first, const ValuePtr& now);
+
+  /// What decides which way to go must be the same, too; but it matters only where the program went both.
+  void compare_guard(const Guard& first, const Guard& now);
 
   /// What the later call read where the first one had a constant that may be state.
   [[nodiscard]] const std::map<Use, ValuePtr>& reads() const { return reads_; }
@@ -38,6 +41,7 @@ class Comparison {
   void note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now);
   bool is_memory_of(const Leak& leak, const ConstantCell& cell) const;
   bool is_kept(const ValuePtr& first, const ConstantCell& cell);
+  bool is_read_in_place(const ValuePtr& first, const ConstantCell& cell) const;
   Leak* leak_at(const Use& use);
   Divergence& diverge(const Use& use, std::uint64_t order, const std::string& text);
   void diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now);
@@ -51,6 +55,7 @@ class Comparison {
   std::map<Use, ValuePtr> reads_;
   std::vector<Divergence> found_;
   FollowedLengths lengths_;
+  bool guards_ = false;  // what is compared now decides, and is no output
 };
 
 }  // namespace leapp::capture

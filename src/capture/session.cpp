@@ -13,6 +13,7 @@
 #include "capture/checks.h"
 #include "capture/hook.h"
 #include "capture/lengths.h"
+#include "capture/paths.h"
 #include "capture/slice.h"
 #include "capture/sources.h"
 #include "capture/tensor_content.h"
@@ -326,19 +327,24 @@ void Session::answer(const std::string& node, const OpenQuestions& questions) {
     if (!tensor.defined()) continue;
     const ContentPtr copy = copied_content(tensor);
     const auto guard = recorder_->lock();
-    find(node)->leaks[index].next[questions.call] = copy;
+    if (NodeRecord* path = find_path(*find(node), questions.path)) path->leaks[index].next[questions.call] = copy;
   }
-  if (questions.nameless.empty()) return;
-  std::vector<std::string> names;
-  for (const auto& [index, holder] : questions.nameless)
-    names.push_back(front_end_->holder_name(capture::locked(holder)));
+  if (questions.nameless.empty() && questions.ends.empty()) return;
+  const auto ask = [&](const OpenQuestions::Holders& holders) {
+    std::vector<std::string> names;
+    for (const auto& [index, holder] : holders) names.push_back(front_end_->holder_name(capture::locked(holder)));
+    return names;
+  };
+  const std::vector<std::string> names = ask(questions.nameless);
+  const std::vector<std::string> ends = ask(questions.ends);
   const auto guard = recorder_->lock();
-  NodeRecord* record = find(node);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Leak& leak = record->leaks[questions.nameless[i].first];
+  NodeRecord* path = find_path(*find(node), questions.path);
+  for (std::size_t i = 0; path && i < names.size(); ++i) {
+    Leak& leak = path->leaks[questions.nameless[i].first];
     leak.name = names[i];
     ++leak.asked;
   }
+  for (std::size_t i = 0; path && i < ends.size(); ++i) path->ends[questions.ends[i].first].name = ends[i];
 }
 
 void Session::drop_open_calls() {

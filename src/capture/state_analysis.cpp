@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "capture/constant_outputs.h"
+#include "capture/merge_paths.h"
 #include "capture/promote.h"
 #include "capture/reentry.h"
 
@@ -20,11 +21,11 @@ constexpr std::size_t kMaxDivergences = 8;
 void note_reads(NodeRecord& record, const LaterCall& later, const Comparison& comparison, Evaluator& evaluator) {
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     Leak& leak = record.leaks[i];
-    if (i < later.reads.size() && later.reads[i]) leak.read[record.calls] = later.reads[i];
+    if (i < later.reads.size() && later.reads[i]) leak.read[later.call] = later.reads[i];
     for (const auto& [use, where] : leak.uses) {
       const auto read = comparison.reads().find(use);
-      if (read == comparison.reads().end() || leak.read.contains(record.calls)) continue;
-      if (!leak.memory || where == leak.place) leak.read[record.calls] = evaluator.value_of(read->second);
+      if (read == comparison.reads().end() || leak.read.contains(later.call)) continue;
+      if (!leak.memory || where == leak.place) leak.read[later.call] = evaluator.value_of(read->second);
     }
   }
 }
@@ -42,6 +43,7 @@ const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& b
 void StateAnalysis::first_call(NodeRecord& record, const CallTrace& call, TraceBuilder& builder) {
   LeakFinder finder(call, builder, evaluator_);
   finder.search(record.output_values);
+  if (!call.guards.empty()) finder.search(call.guards);
   for (const auto& [value, location] : call.numbers) {
     if (!finder.depends_on_state(value)) continue;
     log_.warning(
@@ -53,7 +55,7 @@ void StateAnalysis::first_call(NodeRecord& record, const CallTrace& call, TraceB
 }
 
 LaterCall StateAnalysis::look_at(const NodeRecord& record, const CallTrace& call, TraceBuilder& builder) {
-  LaterCall later{.pass = call.pass, .outputs = call.outputs, .updates = {}, .reads = {}};
+  LaterCall later{.call = call.call, .pass = call.pass, .outputs = call.outputs, .guards = call.guards};
   for (const Leak& leak : record.leaks) {
     const BufferTrace* buffer = buffer_of(leak, call.buffers);
     later.updates.push_back(buffer          ? end_value(*buffer, call.activation, builder)
@@ -64,8 +66,20 @@ LaterCall StateAnalysis::look_at(const NodeRecord& record, const CallTrace& call
   return later;
 }
 
+void StateAnalysis::look_at_memory(NodeRecord& node, const NodeRecord* taken, std::size_t call) {
+  const auto look_at = [&](NodeRecord& path) {
+    for (MemoryEnd& end : path.ends) end.read.try_emplace(call, end.memory->content_before(end.place));
+    if (&path == taken) return;
+    for (Leak& leak : path.leaks) {
+      if (leak.in_place) leak.read.try_emplace(call, leak.memory->content_before(leak.place));
+    }
+  };
+  look_at(node);
+  for (const auto& other : node.others) look_at(*other);
+}
+
 bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample) {
-  Comparison comparison(record, later.pass, evaluator_);
+  Comparison comparison(record, later.call, later.pass, evaluator_);
   for (std::size_t i = 0; i < later.outputs.size(); ++i) {
     comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
                        record.output_values[i], later.outputs[i]);
@@ -84,6 +98,7 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
       comparison.compare(what, first->second, now->second);
     }
   }
+  for (std::size_t i = 0; i < later.guards.size(); ++i) comparison.compare_guard(record.guards[i], later.guards[i]);
   std::vector<Divergence> found = comparison.take();
   // Whether what differs matters is for the numbers to say.
   const bool keeps = keeps_sample || !found.empty();
@@ -96,6 +111,7 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
 
 void StateAnalysis::finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,
                            const SessionEnd& end) {
+  merge_paths(nodes, options.leaks, evaluator_, log_);
   promote_leaks(nodes, options.leaks, evaluator_, log_);
   settle_constant_outputs(nodes, options, log_);
   if (options.leaks == Leaks::kConstant) return;

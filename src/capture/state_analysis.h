@@ -29,10 +29,12 @@ namespace leapp::capture {
 
 /// A call after the first: what it computed, before its node closes.
 struct LaterCall {
+  std::size_t call = 0;
   std::uint64_t pass = 0;
   std::vector<ValuePtr> outputs;
   std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
   std::vector<ContentPtr> reads;  ///< what these held before the call; null: not known
+  std::vector<Guard> guards;
 };
 
 /// What a session knows when it ends, besides the nodes.
@@ -49,12 +51,15 @@ class StateAnalysis {
  public:
   StateAnalysis(Evaluator& evaluator, Logger& log) : evaluator_(evaluator), log_(log) {}
 
-  /// Finds the leaks of a node in its first call. REQUIRES: `call` has not closed; record.output_values are its
-  /// outputs.
+  /// Finds the leaks of a node, or of a path, in its first call. REQUIRES: `call` has not closed;
+  /// record.output_values are its outputs.
   void first_call(NodeRecord& record, const CallTrace& call, TraceBuilder& builder);
 
   /// What a later call computed. REQUIRES: `call` has not closed.
   [[nodiscard]] static LaterCall look_at(const NodeRecord& record, const CallTrace& call, TraceBuilder& builder);
+
+  /// What memory that paths write to held before a call that took one of them. REQUIRES: it has not closed.
+  static void look_at_memory(NodeRecord& node, const NodeRecord* taken, std::size_t call);
 
   /// Compares a later call with the first: adds leaks and divergences. `keeps_sample`: the call is among those whose
   /// sample is kept anyway. Gives whether the call's inputs and outputs are worth keeping.

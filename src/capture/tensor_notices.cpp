@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/tensor_notices.h"
 
+#include <ATen/ops/allclose.h>
 #include <fmt/format.h>
 
 #include "capture/hook.h"
@@ -53,12 +54,43 @@ void TensorNotices::copied(const at::Tensor& source, const at::Tensor& copy) {
   if (same) recorder_->table().bind_content(copy, value);
 }
 
+bool TensorNotices::repeated(const at::Tensor& recorded, const at::Tensor& result) {
+  const bool same_type = recorded.scalar_type() == result.scalar_type() && recorded.sizes() == result.sizes();
+  if (!same_type) return false;
+  {
+    const Unrecorded quiet;
+    const at::Tensor a = recorded.detach().to(at::kDouble);
+    const at::Tensor b = result.detach().to(at::kDouble);
+    if (!at::allclose(a, b, /*rtol=*/1e-5, /*atol=*/1e-7, /*equal_nan=*/true)) return false;
+  }
+  copied(recorded, result);
+  return true;
+}
+
 void TensorNotices::escaped(const at::Tensor& tensor, const std::string& how) { recorder_->note_escape(tensor, how); }
 
 bool TensorNotices::is_live(const at::Tensor& tensor) {
   const auto guard = recorder_->lock();
   const ValuePtr value = recorder_->table().find_own(tensor);
   return value && value->owner != 0;
+}
+
+bool TensorNotices::in_node() {
+  const auto guard = recorder_->lock();
+  return recorder_->any_open();
+}
+
+std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tensor) {
+  if (!in_node()) return std::nullopt;
+  const LocationId where = front_end_.location();
+  const Unrecorded quiet;
+  const c10::Scalar number = tensor.item();
+  const auto guard = recorder_->lock();
+  const ValuePtr value = recorder_->table().find(tensor);
+  if (!value || value->owner == 0) return number;
+  recorder_->escapes().number_followed(recorder_->name_of(value->owner), number.toDouble(), where);
+  recorder_->escapes().number_left(value->owner, c10::IValue(number), where);
+  return number;
 }
 
 at::Tensor TensorNotices::view_at(const IndexedView& wanted) {

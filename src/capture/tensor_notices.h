@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Scalar.h>
 
 #include <cstdint>
 #include <memory>
@@ -32,9 +33,15 @@ class TensorNotices {
   void rewritten(const at::Tensor& tensor);
   /// `copy` was made from `source` without an operator (deepcopy).
   void copied(const at::Tensor& source, const at::Tensor& copy);
+  /// `result` was computed with a number where `recorded` was with the tensor that the number is from. If they agree up
+  /// to rounding, it continues the trace of `recorded`.
+  [[nodiscard]] bool repeated(const at::Tensor& recorded, const at::Tensor& result);
   /// A value left the graph (tolist, numpy).
   void escaped(const at::Tensor& tensor, const std::string& how);
   [[nodiscard]] bool is_live(const at::Tensor& tensor);
+  [[nodiscard]] bool in_node();
+  /// The number that `tensor` holds, which the front end is going to follow. None: no node is open.
+  [[nodiscard]] std::optional<c10::Scalar> followed_number(const at::Tensor& tensor);
 
   /// The view of `base` at the index that `start` holds, one or `length` elements along `dim`, recorded as depending on
   /// it; with `stop`, up to there. Undefined: no node is open, it cannot be followed or torch would refuse it.

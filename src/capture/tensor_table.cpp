@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture/hook.h"
+#include "capture/leaks.h"
 #include "capture/record.h"
 #include "capture/unread_state.h"
 #include "capture/value_key.h"
@@ -117,6 +118,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   if (!trackable(tensor)) return make_constant(std::move(cell));
   const auto memory = content(tensor);
   memory->add_constant(cell);
+  cell->fresh = memory->born_in_call();
   cell->home = memory;
   cell->place = geometry_of(tensor, memory->begin());
   memory->note_shape(cell->place);
@@ -312,6 +314,7 @@ void TensorTable::begin() {
 
 Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
   dynamic_.clear();
+  sweep();  // what is gone survives nothing
   Survivors survivors;
   ValueKeys keys;
   std::unordered_map<const TracedValue*, ValuePtr> formers;
@@ -341,12 +344,30 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
     if (ends(*entry.value)) entry.value = former(entry.value);
   }
   std::erase_if(entries_, [&](const auto& item) { return last && is_operand(*item.second.value); });
-  sweep();
+  next_sweep_ = std::max(kFewest, entries_.size() * 2);
   std::erase_if(ranges_, [](const auto& item) {
     const std::shared_ptr<StorageContent>& content = item.second.content;
     return content->plain() && !content->has_constants() && content.use_count() == 1;
   });
   return survivors;
+}
+
+std::vector<MemoryEnd> TensorTable::ends(ActivationId activation) {
+  std::vector<std::shared_ptr<StorageContent>> written;
+  for (const auto& [storage, range] : ranges_) {
+    const std::shared_ptr<StorageContent>& content = range.content;
+    const bool outlives = content->kept() && !content->writes().empty() && content->alive();
+    if (outlives && std::find(written.begin(), written.end(), content) == written.end()) written.push_back(content);
+  }
+  // Where torch put it is not the same in every run.
+  std::sort(written.begin(), written.end(), [](const auto& a, const auto& b) { return a->begin() < b->begin(); });
+  std::vector<MemoryEnd> ends;
+  for (const auto& content : written) {
+    const Geometry whole = content->whole(content->writes()[0].dtype);
+    if (ValuePtr value = end_value(*content, whole, activation, builder_))
+      ends.push_back({content, whole, std::move(value)});
+  }
+  return ends;
 }
 
 std::optional<WeakTensor> TensorTable::holder_of(const LeakSource& source, std::uint64_t pass) const {

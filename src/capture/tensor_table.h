@@ -18,6 +18,7 @@ namespace leapp::capture {
 
 struct LeakSource;
 struct KeptTensor;
+struct MemoryEnd;
 
 /// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
 /// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
@@ -90,6 +91,9 @@ class TensorTable {
   std::shared_ptr<StorageContent> memory(const at::Tensor& tensor) {
     return trackable(tensor) ? content(tensor) : nullptr;
   }
+
+  /// What lies in memory that was written since begin() by a node that had not made it.
+  std::vector<MemoryEnd> ends(ActivationId activation);
 
   /// A tensor that holds, or lies at, what is asked for; nothing if there is none any more.
   std::optional<WeakTensor> holder_of(const LeakSource& source, std::uint64_t pass) const;

@@ -45,6 +45,7 @@ struct ConstantCell {
   bool parameter = false;          ///< a parameter of the module that gave it its name
   bool given = false;              ///< a default argument of an annotated function: may be an output as it is
   bool random = false;             ///< drawn from a random generator while the session ran
+  bool fresh = false;              ///< made in the call that read it
   LocationId location = 0;         ///< first use
 
   std::weak_ptr<Memory> home;     ///< the memory it was read from, while anyone has it

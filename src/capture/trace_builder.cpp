@@ -93,8 +93,15 @@ ValuePtr TraceBuilder::cast_always(const ValuePtr& value, at::ScalarType dtype) 
                 {dtype, value->type.sizes});
 }
 
-ValuePtr TraceBuilder::unary(const char* name, const ValuePtr& value) {
-  return single(op_info(name, ""), {TraceArgument::of(value)}, value->type);
+ValuePtr TraceBuilder::unary(const char* name, const ValuePtr& value) { return unary_as(name, value, value->type); }
+
+ValuePtr TraceBuilder::unary_as(const char* name, const ValuePtr& value, ValueType type) {
+  return single(op_info(name, ""), {TraceArgument::of(value)}, std::move(type));
+}
+
+ValuePtr TraceBuilder::where(const ValuePtr& condition, const ValuePtr& yes, const ValuePtr& no) {
+  static const OpInfo* const info = op_info("aten::where", "self");
+  return single(info, {TraceArgument::of(condition), TraceArgument::of(yes), TraceArgument::of(no)}, yes->type);
 }
 
 ValuePtr TraceBuilder::full(c10::IntArrayRef sizes, const c10::Scalar& fill, at::ScalarType dtype) {

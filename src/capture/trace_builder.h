@@ -41,6 +41,9 @@ class TraceBuilder {
   /// A cast even if it seems to change nothing: for values whose type is only assumed.
   ValuePtr cast_always(const ValuePtr& value, at::ScalarType dtype);
   ValuePtr unary(const char* name, const ValuePtr& value);
+  ValuePtr unary_as(const char* name, const ValuePtr& value, ValueType type);
+  /// REQUIRES: `condition` is a bool without dimensions, the others have one type.
+  ValuePtr where(const ValuePtr& condition, const ValuePtr& yes, const ValuePtr& no);
   ValuePtr full(c10::IntArrayRef sizes, const c10::Scalar& fill, at::ScalarType dtype);
   ValuePtr as_strided(const ValuePtr& flat, c10::IntArrayRef sizes, c10::IntArrayRef strides, std::int64_t offset);
   ValuePtr as_strided_scatter(const ValuePtr& flat, const ValuePtr& source, c10::IntArrayRef sizes,

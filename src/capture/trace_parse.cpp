@@ -140,8 +140,11 @@ class Parser {
     if (scanner_.accept("holds")) return holds(call);
     if (scanner_.accept("buffer")) return buffer(call);
     if (scanner_.accept("number")) return number(call);
+    if (scanner_.accept("guard")) return guard(call, false);
+    if (scanner_.accept("rows")) return guard(call, true);
     if (scanner_.accept("state")) return state(call);
-    return scanner_.error("a fact (constant, keep, memory, wrote, took, holds, buffer, number, state) or a call");
+    return scanner_.error(
+        "a fact (constant, keep, memory, wrote, took, holds, buffer, number, guard, rows, state) or a call");
   }
 
   Status constant(TracedCall& call) {
@@ -299,6 +302,22 @@ class Parser {
     LEAPP_RETURN_IF_ERROR(scanner_.expect("at"));
     LEAPP_ASSIGN_OR_RETURN(const LocationId where, location());
     call.trace.numbers.emplace_back(std::move(read), where);
+    return {};
+  }
+
+  Status guard(TracedCall& call, bool rows) {
+    LEAPP_ASSIGN_OR_RETURN(const ValuePtr decides, value(call));
+    if (decides->type != ValueType{at::kBool, {}}) return scanner_.complain("expected a value of type bool[]");
+    Guard& added = call.trace.guards.emplace_back();
+    added.rows = rows;
+    added.taken = scanner_.accept("true");
+    if (!added.taken) LEAPP_RETURN_IF_ERROR(scanner_.expect("false"));
+    LEAPP_RETURN_IF_ERROR(scanner_.expect("at"));
+    LEAPP_ASSIGN_OR_RETURN(const LocationId where, location());
+    const OpInfo* asked = rows ? op_info("aten::nonzero", "") : op_info("aten::is_nonzero", "");
+    builder_.set_current(asked, where);
+    added.op = builder_.make(asked, {TraceArgument::of(decides)});
+    added.value = set_apart(decides, builder_);
     return {};
   }
 

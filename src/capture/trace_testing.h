@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "capture/paths.h"
 #include "capture/slice.h"
 #include "capture/state_analysis.h"
 #include "capture/to_graph.h"
@@ -152,15 +153,31 @@ class Analysed {
       record.output_values = call.trace.outputs;
       record.first_pass = call.trace.pass;
       record.options.export_with = "jit";
-      analysis.first_call(record, call.trace, builder);
-      record.survivors = std::move(survivors);
-    } else {
-      const LaterCall later = StateAnalysis::look_at(record, call.trace, builder);
-      analysis.compare(record, later, survivors, true);
+    }
+    CallTrace trace = call.trace;
+    trace.call = record.calls;
+    if (!trace.guards.empty()) add_ends(trace, call, builder);
+    const TakenPath taken = take_path(record, trace);
+    if (!trace.guards.empty()) StateAnalysis::look_at_memory(record, taken.path, trace.call);
+    if (taken.first) {
+      analysis.first_call(*taken.path, trace, builder);
+      taken.path->survivors = std::move(survivors);
+    } else if (taken.path) {
+      const LaterCall later = StateAnalysis::look_at(*taken.path, trace, builder);
+      analysis.compare(*taken.path, later, survivors, true);
     }
     record.samples.push_back(
         {record.calls, std::vector<ContentPtr>(call.inputs.size()), std::vector<ContentPtr>(call.outputs.size())});
     ++record.calls;
+  }
+
+  static void add_ends(CallTrace& trace, const TracedCall& call, TraceBuilder& builder) {
+    for (const auto& [memory, state] : call.memories) {
+      if (state.writes.empty() || !state.alive) continue;
+      const Geometry whole = memory->whole(state.writes[0].dtype);
+      if (ValuePtr value = end_value(*memory, whole, trace.activation, builder))
+        trace.ends.push_back({memory, whole, std::move(value)});
+    }
   }
 
   TestLog log_;

@@ -27,6 +27,8 @@
 // holds @m GEOMETRY = %v   what lies there when the call ends; later ones over earlier ones
 // buffer "NAME" [declared] in @m GEOMETRY [becomes %v | gone]     of a module; else it stays the same tensor
 // number %v at "file.py":3     a number was read out of what depends on constants only
+// guard %v true at "file.py":3 the program was told this bool[], and may go another way when it is false
+// rows %v true at "file.py":3  likewise, by the length of what was found
 // state NAME                   the input of that name was declared with state_tensors; an output of that name updates
 // it
 //

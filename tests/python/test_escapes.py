@@ -163,7 +163,7 @@ def test_the_same_line_warns_once_however_often_it_runs(tmp_path: Path) -> None:
     for value in (1.0, 2.0, 3.0):
         x = annotate.input_tensors("n", {"x": torch.tensor([value, value])})
         for _ in range(3):
-            x.sum().item()
+            float(x.sum())
         annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
     leapp.stop()
     leapp.compile_graph()
@@ -190,12 +190,12 @@ def test_values_of_no_node_leave_without_a_word(export: Callable[..., Exported])
 
 
 def returns_as_scalar(x: Tensor) -> Tensor:
-    number = x.sum().item()  # read
+    number = float(x.sum())  # read
     return x * number  # used
 
 
 def returns_in_a_new_tensor(x: Tensor) -> Tensor:
-    number = x.sum().item()  # read
+    number = float(x.sum())  # read
     return torch.clamp(x, max=number)  # used
 
 

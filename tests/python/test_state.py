@@ -582,11 +582,6 @@ class FloatCounter(Policy):
         return obs * self.t
 
 
-class Branch(Policy):
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        return obs * 2 if obs.sum() > 0 else obs - 1
-
-
 class ChangingList(Policy):
     def __init__(self) -> None:
         super().__init__()
@@ -602,7 +597,6 @@ class ChangingList(Policy):
     [
         (FirstFrameFill, ["call 1"]),
         (FloatCounter, ["aten::mul", "1", "2", "call 1"]),
-        (Branch, ["aten::mul", "aten::sub"]),
         (ChangingList, ["[2, 2]", "[3, 2]"]),
         (CircularBufferNumber, ["is 0 in call 0 and 6 in call 1"]),
     ],

@@ -1,0 +1,344 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/merge_paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "capture/constant_outputs.h"
+#include "capture/decision_tree.h"
+#include "capture/op_info.h"
+#include "capture/path_choice.h"
+#include "capture/reentry.h"
+#include "capture/slice.h"
+#include "capture/state_slots.h"
+#include "capture/trace_builder.h"
+#include "capture/value_numbers.h"
+
+namespace leapp::capture {
+namespace {
+
+constexpr std::uint64_t kAfterAll = std::uint64_t{1} << 48U;  // where operators stand that join what programs computed
+
+/// Leaks that nothing but a guard depended on, which is none any more.
+void drop_unneeded_leaks(NodeRecord& node) {
+  std::set<const TraceOp*> needed;
+  const auto need = [&](const std::vector<ValuePtr>& values) {
+    for (const TraceOp* op : slice_of(values).ops) needed.insert(op);
+  };
+  need(node.output_values);
+  std::set<const Leak*> kept;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Leak& leak : node.leaks) {
+      const bool used = leak.declared || std::any_of(leak.uses.begin(), leak.uses.end(),
+                                                     [&](const auto& use) { return needed.contains(use.first.op); });
+      if (!used || !kept.insert(&leak).second) continue;
+      if (leak.update) need({leak.update});
+      const auto survivor = node.survivors.find(leak.source.key);
+      if (!leak.update && survivor != node.survivors.end()) need({survivor->second});
+      changed = true;
+    }
+  }
+  std::vector<Leak> leaks;
+  for (Leak& leak : node.leaks) {
+    if (kept.contains(&leak)) leaks.push_back(std::move(leak));
+  }
+  node.leaks = std::move(leaks);
+}
+
+bool depends(const ValuePtr& value, const std::map<Use, std::string>& states) {
+  bool found = bare(value)->kind == TracedKind::kInput;
+  for (const TraceOp* op : slice_of({value}).ops) {
+    std::size_t operand = 0;
+    found = found || op->random;
+    for_each_operand(*op, [&](const ValuePtr& read) {
+      found = found || read->kind == TracedKind::kInput || states.contains({const_cast<TraceOp*>(op), operand});
+      ++operand;
+    });
+  }
+  return found;
+}
+
+class Merger {
+ public:
+  Merger(NodeRecord& node, Leaks policy, Evaluator& evaluator, Logger& log)
+      : node_(node), policy_(policy), evaluator_(evaluator), log_(log), builder_([](auto&&...) {}, kAfterAll) {}
+
+  void run() {
+    paths_.push_back(&node_);
+    for (const auto& other : node_.others) paths_.push_back(other.get());
+    while (paths_.size() > 1 && !try_merge()) {
+    }
+    if (paths_.size() == 1) settle_single();
+    node_.others.clear();
+  }
+
+ private:
+  /// False: a path has been taken out.
+  bool try_merge() {
+    DecisionTree tree;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      if (!tree.add(i, paths_[i]->guards)) return take_out({i, "it went another way without a value deciding it"});
+    }
+    StateSlots found = find_slots(paths_, evaluator_);
+    if (found.odd) return take_out(*found.odd);
+    if (const auto odd = baked(found.slots)) return take_out(*odd);
+    if (const auto odd = undecided(tree, found.slots)) return take_out(*odd);
+    if (const auto odd = other_types(found.slots)) return take_out(*odd);
+    merge(tree, found.slots);
+    return true;
+  }
+
+  bool take_out(const OddPath& odd) {
+    // The first call's path stays: what cannot be joined with it goes.
+    const std::size_t index = odd.path == 0 ? paths_.size() - 1 : odd.path;
+    NodeRecord& path = *paths_[index];
+    log_.info(fmt::format("node '{}': the path that call {} took is not joined with that of call 0: {}", node_.name,
+                          path.first_call, odd.reason));
+    report_as_difference(path);
+    paths_.erase(paths_.begin() + static_cast<std::ptrdiff_t>(index));
+    return false;
+  }
+
+  void report_as_difference(const NodeRecord& path) {
+    Comparison comparison(node_, path.first_call, path.taken.empty() ? 0 : path.taken[0].second, evaluator_);
+    for (std::size_t i = 0; i < node_.output_values.size(); ++i) {
+      comparison.compare(fmt::format("output '{}' of node '{}'", node_.outputs[i].name, node_.name),
+                         node_.output_values[i], path.output_values[i]);
+    }
+    for (Divergence& divergence : comparison.take()) node_.divergences.push_back(std::move(divergence));
+  }
+
+  /// State that the user wants to be a constant cannot be what one path leaves and another finds.
+  std::optional<OddPath> baked(const std::vector<StateSlot>& slots) const {
+    const bool constant = policy_ == Leaks::kConstant && std::any_of(slots.begin(), slots.end(), [](const auto& slot) {
+                            return slot.own && !slot.leak.declared;
+                          });
+    if (!constant) return std::nullopt;
+    return OddPath{paths_.size() - 1, "what the node keeps is exported as a constant (leaks='constant')"};
+  }
+
+  /// A guard on something that is neither an input nor state: a clock, a file, what the program counts elsewhere.
+  std::optional<OddPath> undecided(const DecisionTree& tree, const std::vector<StateSlot>& slots) const {
+    const std::map<Use, std::string> states = operands_of(slots);
+    std::optional<OddPath> odd;
+    tree.visit([&](std::size_t path, std::size_t guard, std::size_t other) {
+      if (odd || depends(paths_[path]->guards[guard].value, states)) return;
+      odd = OddPath{other, fmt::format("what decided{} depends neither on the node's inputs nor on state",
+                                       at_line(paths_[path]->guards[guard].location()))};
+    });
+    return odd;
+  }
+
+  std::optional<OddPath> other_types(const std::vector<StateSlot>& slots) const {
+    for (const StateSlot& slot : slots) {
+      for (std::size_t i = 0; i < slot.next.size(); ++i) {
+        const ValuePtr& value = slot.next[i];
+        if (slot.own && value && value->type != slot.leak.type) {
+          return OddPath{i, fmt::format("it leaves {} in '{}', which is {}", type_text(value->type), slot.leak.name,
+                                        type_text(slot.leak.type))};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  void merge(const DecisionTree& tree, std::vector<StateSlot>& slots) {
+    const std::map<Use, std::string> states = operands_of(slots);
+    ValueNumbers numbers(states);
+    for (const NodeRecord* path : paths_) numbers.add(roots_of(*path));
+    node_.joined = numbers.results();
+    // Of what was set apart only what turned out to be state needs its operator.
+    const auto stands_for = [&](const ValuePtr& value) {
+      const bool state = is_set_apart(*value) && states.contains({value->op.get(), 0});
+      return numbers.of(state ? value : bare(value));
+    };
+    std::vector<PathAnswers> answers;
+    for (const NodeRecord* path : paths_) {
+      PathAnswers& added = answers.emplace_back(PathAnswers{{}, path->guards});
+      for (const Guard& guard : path->guards) added.conditions.push_back(stands_for(guard.value));
+    }
+    std::vector<ChoicePtr> choices;
+    for (std::size_t i = 0; i < node_.output_values.size(); ++i) {
+      std::vector<ValuePtr> values;
+      for (const NodeRecord* path : paths_) values.push_back(stands_for(path->output_values[i]));
+      choices.push_back(choose(tree, values, answers));
+      const ValuePtr chosen = emit(*choices.back(), builder_);
+      node_.output_values[i] = is_constant(*chosen) ? set_apart(chosen, builder_) : chosen;
+    }
+    join_records();
+    node_.leaks.clear();
+    for (StateSlot& slot : slots) {
+      if (!slot.own) {
+        node_.leaks.push_back(std::move(slot.leak));
+        continue;
+      }
+      // In the place of what a path leaves alone: promote.h puts the state itself there.
+      const ValuePtr found = make_value(TracedKind::kInput, slot.leak.type, {.port = ""});
+      std::vector<ValuePtr> values;
+      for (const ValuePtr& next : slot.next) values.push_back(next ? stands_for(next) : found);
+      choices.push_back(choose(tree, values, answers));
+      node_.leaks.push_back(join(std::move(slot.leak), *choices.back(), found));
+    }
+    report_unseen(tree, answers, choices);
+    drop_unneeded_leaks(node_);
+    drop_samples();
+  }
+
+  /// What a path leaves alone has to be an operand of something for promote.h to find it.
+  Leak join(Leak leak, const Choice& choice, const ValuePtr& found) {
+    leak.update = emit(choice, builder_);
+    if (leak.update == found) leak.update = builder_.unary("aten::alias", found);
+    std::set<const TraceOp*> seen;
+    const std::function<void(const ValuePtr&)> note = [&](const ValuePtr& value) {
+      if (value->kind != TracedKind::kResult || value->op->sequence < kAfterAll || !seen.insert(value->op.get()).second)
+        return;
+      std::size_t operand = 0;
+      for_each_operand(*value->op, [&](const ValuePtr& read) {
+        if (read == found) leak.uses.emplace(Use{value->op.get(), operand}, leak.memory ? leak.place : Geometry());
+        note(read);
+        ++operand;
+      });
+    };
+    note(leak.update);
+    // An output is that state only where every path leaves it.
+    const bool is_output = std::any_of(node_.output_values.begin(), node_.output_values.end(),
+                                       [&](const ValuePtr& value) { return bare(value) == leak.update; });
+    if (!is_output) leak.source.port.clear();
+    return leak;
+  }
+
+  // A guard that went one way only after some answers, and both ways after others, in what depends on it.
+  void report_unseen(const DecisionTree& tree, const std::vector<PathAnswers>& answers,
+                     const std::vector<ChoicePtr>& choices) {
+    std::set<LocationId> told;
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      const PathAnswers& way = answers[path];
+      for (std::size_t i = 0; i < way.guards.size(); ++i) {
+        if (way.guards[i].rows || tree.forks(path, i)) continue;
+        const bool matters = std::any_of(choices.begin(), choices.end(), [&](const ChoicePtr& choice) {
+          return decides(*choice, way.conditions[i]) && !decides(*choice, way.conditions[i], &way);
+        });
+        if (!matters || !told.insert(way.guards[i].location()).second) continue;
+        log_.warning(fmt::format(
+            "{}node '{}' branches on a value here that was always {} on the way that call {} took{}, while on other "
+            "ways it was both. It is exported that way; run a pass in which it is {} there to have both sides",
+            line_prefix(way.guards[i].location()), node_.name, way.guards[i].taken, paths_[path]->first_call,
+            way_text(way.guards, i), !way.guards[i].taken));
+      }
+    }
+  }
+
+  static std::string way_text(const std::vector<Guard>& guards, std::size_t end) {
+    std::string text;
+    for (std::size_t i = 0; i < end; ++i) {
+      if (guards[i].rows) continue;
+      text +=
+          fmt::format("{}{} at {}", text.empty() ? " (" : ", ", guards[i].taken, location_text(guards[i].location()));
+    }
+    return text.empty() ? text : text + ")";
+  }
+
+  void join_records() {
+    for (std::size_t i = 1; i < paths_.size(); ++i) {
+      for (Divergence& divergence : paths_[i]->divergences) node_.divergences.push_back(std::move(divergence));
+      node_.survivors.insert(paths_[i]->survivors.begin(), paths_[i]->survivors.end());
+    }
+  }
+
+  // A call is worth nothing as a sample when nobody knows what was in the state that it read.
+  void drop_samples() {
+    for (Leak& leak : node_.leaks) {
+      if (leak.read.empty()) continue;
+      const ContentPtr earliest = leak.read.begin()->second;
+      if (leak.source.node == node_.name) {
+        std::erase_if(node_.samples, [&](const Sample& sample) {
+          return !leak.read.contains(sample.call) && sample.call != 0 && sample.call >= leak.read.begin()->first;
+        });
+      }
+      leak.read.try_emplace(0, earliest);
+    }
+  }
+
+  void settle_single() {
+    std::erase_if(node_.divergences, [](const Divergence& divergence) { return divergence.of_guard; });
+    for (Divergence& divergence : node_.unsettled) node_.divergences.push_back(std::move(divergence));
+    drop_unneeded_leaks(node_);
+  }
+
+  NodeRecord& node_;
+  Leaks policy_;
+  Evaluator& evaluator_;
+  Logger& log_;
+  TraceBuilder builder_;
+  std::vector<NodeRecord*> paths_;
+};
+
+/// Whether an input or something kept decides at a line. What else decides is none of the model's business.
+bool is_decided(const NodeRecord& node, LocationId location) {
+  const auto decided = [&](const NodeRecord& path) {
+    std::map<Use, std::string> states;
+    for (const Leak& leak : path.leaks) {
+      for (const auto& [use, place] : leak.uses) states.emplace(use, leak.name);
+    }
+    return std::any_of(path.guards.begin(), path.guards.end(), [&](const Guard& guard) {
+      return guard.location() == location && depends(guard.value, states);
+    });
+  };
+  return decided(node) ||
+         std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return decided(*other); });
+}
+
+void report_guards(const NodeRecord& node, Logger& log) {
+  std::set<LocationId> told;
+  for (const auto& [place, count] : node.guard_counts) {
+    const std::string name = count.op->qualified_name();
+    const std::string round = place.round == 0 ? "" : fmt::format(" in round {}", place.round + 1);
+    log.info(fmt::format("{}branch of node '{}', {}{}: {} times yes, {} times no", line_prefix(place.location),
+                         node.name, name, round, count.yes, count.no));
+    if (count.rows || (count.yes > 0 && count.no > 0) || told.contains(place.location)) continue;
+    if (!is_decided(node, place.location)) continue;
+    told.insert(place.location);
+    const std::size_t times = count.yes + count.no;
+    const char* other = count.yes > 0 ? "false" : "true";
+    log.warning(
+        fmt::format("{}node '{}' branches on a value here: {} was {} in {}{}, never {}. It is exported that "
+                    "way; run a pass in which it is {} to have both sides in the model",
+                    line_prefix(place.location), node.name, name, count.yes > 0 ? "true" : "false",
+                    times == 1 ? "the only case" : fmt::format("all {} cases", times), round, other, other));
+  }
+  std::size_t lost = 0;
+  for (const auto& [hash, times] : node.not_kept) lost += times;
+  if (lost == 0) return;
+  log.warning(
+      fmt::format("node '{}' took more than {} paths; {} calls went ways that are not in the model (those taken "
+                  "most often are). Branches on data:{}",
+                  node.name, node.others.size() + 1, lost, [&] {
+                    std::string lines;
+                    for (const auto& [place, count] : node.guard_counts) {
+                      if (place.round == 0 && count.yes > 0 && count.no > 0) lines += at_line(place.location);
+                    }
+                    return lines;
+                  }()));
+}
+
+}  // namespace
+
+void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
+                 Logger& log) {
+  for (const auto& node : nodes) {
+    report_guards(*node, log);
+    if (node->guards.empty() && node->others.empty()) continue;
+    Merger(*node, policy, evaluator, log).run();
+  }
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/path_choice.h"
+
+#include <utility>
+
+namespace leapp::capture {
+namespace {
+
+/// The value that `choice` gives on a path; null: it asks what was not asked there.
+ValuePtr value_on(const Choice& choice, const PathAnswers& path) {
+  const Choice* at = &choice;
+  while (!at->is_value()) {
+    const std::optional<bool> answer = path.answer(at->condition);
+    if (!answer) return nullptr;
+    at = (*answer ? at->yes : at->no).get();
+  }
+  return at->value;
+}
+
+/// A choice, and the paths it is between.
+struct Branch {
+  ChoicePtr choice;
+  std::vector<std::size_t> paths;
+};
+
+}  // namespace
+
+std::optional<bool> PathAnswers::answer(const ValuePtr& condition) const {
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    if (conditions[i] == condition && !guards[i].either) return guards[i].taken;
+  }
+  return std::nullopt;
+}
+
+ChoicePtr choose(const DecisionTree& tree, const std::vector<ValuePtr>& values,
+                 const std::vector<PathAnswers>& answers) {
+  const auto holds = [&](const Choice& choice, const std::vector<std::size_t>& paths) {
+    for (const std::size_t path : paths) {
+      if (value_on(choice, answers[path]) != values[path]) return false;
+    }
+    return true;
+  };
+  const auto leaf = [&](std::size_t path) {
+    auto made = std::make_shared<Choice>();
+    made->value = values[path];
+    return Branch{std::move(made), {path}};
+  };
+  const auto fork = [&](std::size_t path, std::size_t guard, const Branch& yes, const Branch& no) {
+    Branch both{nullptr, yes.paths};
+    both.paths.insert(both.paths.end(), no.paths.begin(), no.paths.end());
+    if (holds(*yes.choice, no.paths)) {
+      both.choice = yes.choice;
+    } else if (holds(*no.choice, yes.paths)) {
+      both.choice = no.choice;
+    } else {
+      both.choice = std::make_shared<Choice>(Choice{.value = nullptr,
+                                                    .condition = answers[path].conditions[guard],
+                                                    .location = answers[path].guards[guard].location(),
+                                                    .yes = yes.choice,
+                                                    .no = no.choice});
+    }
+    return both;
+  };
+  return tree.fold<Branch>(leaf, fork).choice;
+}
+
+bool decides(const Choice& choice, const ValuePtr& condition, const PathAnswers* path) {
+  if (choice.is_value()) return false;
+  if (choice.condition == condition) return true;
+  const std::optional<bool> answer = path ? path->answer(choice.condition) : std::nullopt;
+  return (answer != false && decides(*choice.yes, condition, path)) ||
+         (answer != true && decides(*choice.no, condition, path));
+}
+
+ValuePtr emit(const Choice& choice, TraceBuilder& builder) {
+  if (choice.is_value()) return choice.value;
+  const ValuePtr yes = emit(*choice.yes, builder);
+  const ValuePtr no = emit(*choice.no, builder);
+  builder.set_current(nullptr, choice.location);
+  return builder.where(choice.condition, yes, no);
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,481 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/state_slots.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "capture/constant_outputs.h"
+#include "capture/leaks.h"
+#include "capture/slice.h"
+
+namespace leapp::capture {
+namespace {
+
+/// An operand of a path that depends on nothing but constants.
+struct Read {
+  Use use;
+  ValuePtr value;
+};
+
+/// Where in the program an operand is read: the n-th time that operator runs at that line.
+struct Point {
+  const OpInfo* op = nullptr;
+  LocationId location = 0;
+  std::size_t turn = 0;
+  std::size_t operand = 0;
+  auto operator<=>(const Point&) const = default;
+};
+
+class PathReads {
+ public:
+  explicit PathReads(const NodeRecord& path) {
+    std::map<std::pair<const OpInfo*, LocationId>, std::size_t> turns;
+    for (const TraceOp* op : slice_of(roots_of(path)).ops) {
+      const std::size_t turn = turns[{op->info, op->location}]++;
+      std::size_t operand = 0;
+      for_each_operand(*op, [&](const ValuePtr& value) {
+        const Use use{const_cast<TraceOp*>(op), operand};
+        if (is_constant(*value) && value->kind != TracedKind::kInput) {
+          reads_.push_back({use, value});
+          points_.emplace(Point{op->info, op->location, turn, operand}, reads_.size() - 1);
+        }
+        where_.emplace(use, Point{op->info, op->location, turn, operand});
+        ++operand;
+      });
+    }
+  }
+
+  [[nodiscard]] const std::vector<Read>& all() const { return reads_; }
+  [[nodiscard]] const Read* at(const Point& point) const {
+    const auto found = points_.find(point);
+    return found == points_.end() ? nullptr : &reads_[found->second];
+  }
+  [[nodiscard]] const Point* point_of(const Use& use) const {
+    const auto found = where_.find(use);
+    return found == where_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::vector<Read> reads_;
+  std::map<Point, std::size_t> points_;
+  std::map<Use, Point> where_;
+};
+
+class Finder {
+ public:
+  Finder(const std::vector<NodeRecord*>& paths, Evaluator& evaluator) : paths_(paths), evaluator_(evaluator) {
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      reads_.emplace_back(*paths[i]);
+      for (const auto& [call, pass] : paths[i]->taken) {
+        path_in_[pass] = i;
+        path_of_call_[call] = i;
+      }
+    }
+  }
+
+  StateSlots run() {
+    group();
+    for (Group& group : groups_) {
+      StateSlot slot = begin_slot(group);
+      if (slot.leak.in_place) {
+        read_memory(slot);
+        next_of_memory(slot);
+      } else {
+        align(slot);
+        if (slot.own) next_of_values(slot, group);
+      }
+      if (odd_) return {{}, odd_};
+      fill_reads(slot);
+      found_.slots.push_back(std::move(slot));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  struct Member {
+    std::size_t path = 0;
+    const Leak* leak = nullptr;
+  };
+  using Group = std::vector<Member>;
+
+  bool is_own(const Leak& leak) const { return leak.source.node == paths_[0]->name; }
+
+  /// Leaks with equal texts are one slot.
+  std::string key_of(const Leak& leak) const {
+    if (leak.in_place) return fmt::format("memory {}", static_cast<const void*>(leak.memory.get()));
+    if (is_own(leak) && !leak.name.empty()) return "name " + leak.name;
+    const LeakSource& source = leak.source;
+    return fmt::format("value {}/{} {} {}", source.node, source.port, source.key, source.delay);
+  }
+
+  // One slot: what is kept under one name, or read at one place of the program.
+  void group() {
+    std::map<std::string, std::size_t> known;
+    std::map<Point, std::size_t> places;
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      for (const Leak& leak : paths_[path]->leaks) {
+        std::size_t at = known.try_emplace(key_of(leak), groups_.size()).first->second;
+        if (at == groups_.size()) groups_.emplace_back();
+        groups_[at].push_back({path, &leak});
+        if (leak.in_place || !is_own(leak)) continue;
+        for (const auto& [use, place] : leak.uses) {
+          const Point* point = reads_[path].point_of(use);
+          if (point) at = join(places.try_emplace(*point, at).first->second, at);
+        }
+        for (auto& [text, group] : known) group = joined(group);
+      }
+    }
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      for (const MemoryEnd& end : paths_[path]->ends) {
+        const Leak leak = leak_of(end);
+        if (known.contains(key_of(leak)) || !is_read(end)) continue;
+        known.emplace(key_of(leak), groups_.size());
+        groups_.push_back({{path, &made_.emplace_back(leak)}});
+      }
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
+  }
+
+  std::size_t joined(std::size_t group) const {
+    const auto found = joined_.find(group);
+    return found == joined_.end() ? group : joined(found->second);
+  }
+
+  std::size_t join(std::size_t a, std::size_t b) {
+    const std::size_t first = std::min(joined(a), joined(b));
+    const std::size_t second = std::max(joined(a), joined(b));
+    if (first == second || groups_[first][0].leak->type != groups_[second][0].leak->type) return joined(b);
+    groups_[first].insert(groups_[first].end(), groups_[second].begin(), groups_[second].end());
+    groups_[second].clear();
+    joined_[second] = first;
+    return first;
+  }
+
+  // Memory that one path writes, and another one reads.
+  bool is_read(const MemoryEnd& end) const {
+    return std::any_of(reads_.begin(), reads_.end(), [&](const PathReads& reads) {
+      return std::any_of(reads.all().begin(), reads.all().end(), [&](const Read& read) {
+        return read.value->kind == TracedKind::kConstant && read.value->cell->home.lock() == end.memory &&
+               contains(end.place, read.value->cell->place);
+      });
+    });
+  }
+
+  Leak leak_of(const MemoryEnd& end) const {
+    Leak leak;
+    leak.source = {paths_[0]->name, "", 0, 1};
+    leak.memory = end.memory;
+    leak.place = end.place;
+    leak.in_place = true;
+    leak.type = {end.place.dtype, end.place.sizes};
+    leak.name = end.name;
+    leak.location = end.value->kind == TracedKind::kResult ? end.value->op->location : 0;
+    leak.read = end.read;
+    return leak;
+  }
+
+  StateSlot begin_slot(const Group& group) {
+    StateSlot slot;
+    // One that knows where it lay at first, if there is any: others read all of it.
+    const auto placed = std::find_if(group.begin(), group.end(), [](const Member& one) { return one.leak->memory; });
+    slot.leak = *(placed == group.end() ? group[0] : *placed).leak;
+    const Geometry whole = whole_of(slot);
+    slot.own = is_own(slot.leak);
+    slot.next.resize(paths_.size());
+    for (const auto& [path, leak] : group) {
+      if (leak->type != slot.leak.type || (slot.leak.in_place && !(leak->place == slot.leak.place))) {
+        make_odd(path, fmt::format("it keeps '{}' as {}, others as {}", leak->name, type_text(leak->type),
+                                   type_text(slot.leak.type)));
+      }
+      for (const auto& [use, place] : leak->uses) slot.leak.uses.emplace(use, leak->memory ? place : whole);
+      slot.leak.read.insert(leak->read.begin(), leak->read.end());
+      slot.leak.next.insert(leak->next.begin(), leak->next.end());
+      slot.leak.declared = slot.leak.declared || leak->declared;
+      if (slot.leak.name.empty()) slot.leak.name = leak->name;
+    }
+    return slot;
+  }
+
+  static Geometry whole_of(const StateSlot& slot) { return slot.leak.memory ? slot.leak.place : Geometry(); }
+
+  // ---- memory ----
+
+  void read_memory(StateSlot& slot) const {
+    for (const PathReads& reads : reads_) {
+      for (const Read& read : reads.all()) {
+        if (read.value->kind != TracedKind::kConstant) continue;
+        const ConstantCell& cell = *read.value->cell;
+        if (cell.home.lock() == slot.leak.memory && contains(slot.leak.place, cell.place))
+          slot.leak.uses.emplace(read.use, cell.place);
+      }
+    }
+  }
+
+  void next_of_memory(StateSlot& slot) {
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      for (const Leak& leak : paths_[path]->leaks) {
+        if (leak.in_place && leak.memory == slot.leak.memory) slot.next[path] = leak.update;
+      }
+      for (const MemoryEnd& end : paths_[path]->ends) {
+        if (end.memory != slot.leak.memory) continue;
+        slot.leak.read.insert(end.read.begin(), end.read.end());
+        if (slot.leak.name.empty()) slot.leak.name = end.name;
+        if (slot.next[path]) continue;
+        if (!(end.place == slot.leak.place))
+          make_odd(path, fmt::format("it writes another part of '{}'", slot.leak.name));
+        slot.next[path] = end.value;
+      }
+    }
+  }
+
+  // ---- values that are kept ----
+
+  ValuePtr value_of(std::size_t path, const LeakSource& source) const {
+    const NodeRecord& record = *paths_[path];
+    if (source.port.empty()) {
+      const auto found = record.survivors.find(source.key);
+      return found == record.survivors.end() ? nullptr : found->second;
+    }
+    for (std::size_t i = 0; i < record.outputs.size(); ++i) {
+      if (record.outputs[i].name == source.port) return record.output_values[i];
+    }
+    return nullptr;
+  }
+
+  // Every path computes it, and so many passes later it is read: a row of them.
+  bool is_row(StateSlot& slot, const Group& group) const {
+    const LeakSource& source = slot.leak.source;
+    for (const auto& [path, leak] : group) {
+      if (!(leak->source == source)) return false;
+      for (const Leak::Seen& seen : leak->seen) {
+        if (!seen.fresh && !(seen.source == source)) return false;
+      }
+    }
+    std::vector<ValuePtr> values;
+    for (std::size_t path = 0; path < paths_.size(); ++path) values.push_back(value_of(path, source));
+    if (std::find(values.begin(), values.end(), nullptr) != values.end()) return false;
+    slot.next = std::move(values);
+    return true;
+  }
+
+  void next_of_values(StateSlot& slot, const Group& group) {
+    if (is_row(slot, group)) return;
+    std::vector<bool> known(paths_.size(), false);
+    for (const auto& [path, leak] : group) {
+      if (!leak->memory || !leak->update) continue;  // a buffer that the call gave another tensor
+      slot.next[path] = leak->update;
+      known[path] = true;
+    }
+    for (const auto& [path, leak] : group) {
+      for (const Leak::Seen& seen : leak->seen) {
+        if (!seen.fresh) learn(slot, known, seen);
+      }
+    }
+    slot.leak.source = {paths_[0]->name, "", slot.leak.source.key, 1};
+    const std::vector<Leak::Seen> fresh = fresh_reads(slot, group);
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (!known[path] && !learn_fresh(slot, fresh, path)) guess(slot, group, path);
+    }
+  }
+
+  /// Calls that found there what no node had computed.
+  std::vector<Leak::Seen> fresh_reads(const StateSlot& slot, const Group& group) const {
+    std::vector<Leak::Seen> found = aligned_;
+    for (const auto& [path, leak] : group) {
+      for (const Leak::Seen& seen : leak->seen) {
+        if (seen.fresh) found.push_back(seen);
+      }
+    }
+    for (const NodeRecord* path : paths_) {
+      for (const Divergence& divergence : path->divergences) {
+        if (!divergence.now || !slot.leak.uses.contains(divergence.use)) continue;
+        for (const auto& [call, pass] : path->taken) {
+          if (call == divergence.call) found.push_back({call, pass, {}, divergence.now, false});
+        }
+      }
+    }
+    return found;
+  }
+
+  // The path that ran before such a call has left a constant there, if it was always the same, or nothing.
+  bool learn_fresh(StateSlot& slot, const std::vector<Leak::Seen>& fresh, std::size_t path) {
+    ValuePtr left;
+    bool unchanged = false;
+    for (const Leak::Seen& seen : fresh) {
+      const auto after = path_in_.lower_bound(seen.pass);
+      if (after == path_in_.begin() || std::prev(after)->second != path) continue;
+      if (seen.same) {
+        unchanged = true;
+        continue;
+      }
+      const bool same = !left || same_content(*evaluator_.value_of(left), *evaluator_.value_of(seen.fresh));
+      if (!same)
+        make_odd(path, fmt::format("what is found in '{}' after it is not the same each time", slot.leak.name));
+      left = seen.fresh;
+    }
+    if (left && unchanged)
+      make_odd(path, fmt::format("it leaves '{}' alone in some calls and not in others", slot.leak.name));
+    if (left) slot.next[path] = left;
+    return left || unchanged;
+  }
+
+  void learn(StateSlot& slot, std::vector<bool>& known, const Leak::Seen& seen) {
+    const std::uint64_t made = seen.pass - seen.source.delay;
+    const auto producer = path_in_.find(made);
+    if (producer == path_in_.end()) return;
+    const ValuePtr value = value_of(producer->second, seen.source);
+    if (!value) return make_odd(producer->second, not_computed(slot));
+    set_next(slot, known, producer->second, value);
+    for (auto between = path_in_.upper_bound(made); between != path_in_.end() && between->first < seen.pass; ++between)
+      set_next(slot, known, between->second, nullptr);
+  }
+
+  void set_next(StateSlot& slot, std::vector<bool>& known, std::size_t path, const ValuePtr& value) {
+    const bool same =
+        !known[path] || slot.next[path] == value || (slot.next[path] && value && bare(slot.next[path]) == bare(value));
+    if (!same)
+      return make_odd(path, fmt::format("what it leaves in '{}' is not the same in all of its calls", slot.leak.name));
+    slot.next[path] = value;
+    known[path] = true;
+  }
+
+  std::string not_computed(const StateSlot& slot) const {
+    return fmt::format("what it leaves in '{}' is not what its first call computed", slot.leak.name);
+  }
+
+  // No call after it shows what it left: it may still have made the only thing that anyone found there.
+  void guess(StateSlot& slot, const Group& group, std::size_t path) {
+    std::set<ValuePtr> candidates;
+    for (const auto& [other, leak] : group) {
+      for (const Leak::Seen& seen : leak->seen) {
+        if (seen.fresh) continue;
+        if (const ValuePtr value = value_of(path, seen.source)) candidates.insert(bare(value));
+      }
+    }
+    if (candidates.size() == 1) {
+      slot.next[path] = *candidates.begin();
+      return;
+    }
+    make_odd(path,
+             fmt::format("no call after it shows what it leaves in '{}'; run another pass after it", slot.leak.name));
+  }
+
+  // A path that read it before anybody had set it read a constant like any other: the same place of the program in
+  // another path tells.
+  void align(StateSlot& slot) {
+    aligned_.clear();
+    std::set<Point> points;
+    for (const auto& [use, place] : slot.leak.uses) {
+      for (const PathReads& reads : reads_) {
+        if (const Point* point = reads.point_of(use)) points.insert(*point);
+      }
+    }
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      const bool reads_it = std::any_of(slot.leak.uses.begin(), slot.leak.uses.end(),
+                                        [&](const auto& use) { return reads_[path].point_of(use.first); });
+      if (reads_it) continue;
+      for (const Point& point : points) {
+        const Read* read = reads_[path].at(point);
+        if (!read || read->value->type != slot.leak.type || is_taken(read->use)) continue;
+        if (!may_be_state(*read->value, paths_[path]->first_call)) continue;
+        slot.leak.uses.emplace(read->use, whole_of(slot));
+        slot.leak.read.try_emplace(paths_[path]->first_call, evaluator_.value_of(read->value));
+        if (!paths_[path]->taken.empty() && paths_[path]->first_call > 0)
+          aligned_.push_back({paths_[path]->first_call, paths_[path]->taken[0].second, {}, read->value, false});
+      }
+    }
+  }
+
+  // What a call makes for itself is nothing that it found; only in the first one it may be the beginning of state.
+  static bool may_be_state(const TracedValue& value, std::size_t call) {
+    if (value.kind == TracedKind::kConstant) return !value.cell->parameter && !(value.cell->fresh && call > 0);
+    return call == 0;
+  }
+
+  bool is_taken(const Use& use) const {
+    return std::any_of(found_.slots.begin(), found_.slots.end(),
+                       [&](const StateSlot& slot) { return slot.leak.uses.contains(use); });
+  }
+
+  // ---- what calls read ----
+
+  bool leaves_alone(const StateSlot& slot, std::size_t call) const {
+    const auto path = path_of_call_.find(call);
+    return slot.own && path != path_of_call_.end() && !slot.next[path->second];
+  }
+
+  // What nobody changed is what it was.
+  void fill_reads(StateSlot& slot) const {
+    auto& read = slot.leak.read;
+    for (auto call = path_of_call_.begin(); call != path_of_call_.end(); ++call) {
+      const auto next = std::next(call);
+      if (next == path_of_call_.end() || !read.contains(call->first) || read.contains(next->first)) continue;
+      if (next->first == call->first + 1 && leaves_alone(slot, call->first)) read[next->first] = read.at(call->first);
+    }
+    for (auto call = path_of_call_.rbegin(); call != path_of_call_.rend(); ++call) {
+      if (read.contains(call->first) || !read.contains(call->first + 1)) continue;
+      if (leaves_alone(slot, call->first)) read[call->first] = read.at(call->first + 1);
+    }
+  }
+
+  void make_odd(std::size_t path, std::string reason) {
+    if (!odd_) odd_ = OddPath{path, std::move(reason)};
+  }
+
+  const std::vector<NodeRecord*>& paths_;
+  Evaluator& evaluator_;
+  std::vector<PathReads> reads_;
+  std::map<std::uint64_t, std::size_t> path_in_;  // by pass
+  std::map<std::size_t, std::size_t> path_of_call_;
+  std::vector<Group> groups_;
+  std::map<std::size_t, std::size_t> joined_;  // groups, and into which they went
+  std::deque<Leak> made_;
+  std::vector<Leak::Seen> aligned_;  // of the slot at hand: what first calls found
+  StateSlots found_;
+  std::optional<OddPath> odd_;
+};
+
+}  // namespace
+
+std::vector<ValuePtr> roots_of(const NodeRecord& path) {
+  std::vector<ValuePtr> roots = path.output_values;
+  for (const Guard& guard : path.guards) roots.push_back(guard.value);
+  for (const MemoryEnd& end : path.ends) roots.push_back(end.value);
+  for (const Leak& leak : path.leaks) {
+    if (leak.update) roots.push_back(leak.update);
+  }
+  // In the order of the program, whatever the hash.
+  std::vector<ValuePtr> kept;
+  for (const auto& [key, value] : path.survivors) kept.push_back(value);
+  std::sort(kept.begin(), kept.end(), [](const ValuePtr& a, const ValuePtr& b) {
+    const auto order = [](const ValuePtr& value) {
+      return std::pair(value->kind == TracedKind::kResult ? value->op->sequence : 0, value->index);
+    };
+    return order(a) < order(b);
+  });
+  roots.insert(roots.end(), kept.begin(), kept.end());
+  return roots;
+}
+
+StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator) {
+  return Finder(paths, evaluator).run();
+}
+
+std::map<Use, std::string> operands_of(const std::vector<StateSlot>& slots) {
+  std::map<Use, std::string> operands;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (const auto& [use, place] : slots[i].leak.uses) {
+      operands[use] =
+          fmt::format("{} {} {} {}", i, place.byte_offset, fmt::join(place.sizes, ","), fmt::join(place.strides, ","));
+    }
+  }
+  return operands;
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// State that several paths of a node share.
+//
+// Each path knows by itself what it reads without having been told (leaks.h). Here the leaks of all paths become one
+// row of slots: memory that one path writes and another only reads, an attribute that one path sets and another leaves
+// alone. A slot knows its operands in every path and what every path leaves in it; a path that does not touch it leaves
+// what it found.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/evaluate.h"
+#include "capture/record.h"
+
+namespace leapp::capture {
+
+struct StateSlot {
+  Leak leak;                   ///< its operands in all paths; what calls read and left
+  bool own = false;            ///< the node itself leaves it; else another one does
+  std::vector<ValuePtr> next;  ///< own: by path. Null: what was found there
+};
+
+/// A path that cannot be put together with others, and why.
+struct OddPath {
+  std::size_t path = 0;
+  std::string reason;
+};
+
+struct StateSlots {
+  std::vector<StateSlot> slots;
+  std::optional<OddPath> odd;  ///< then there are no slots
+};
+
+/// `paths`: of one node, in the order of their first calls.
+StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator);
+
+/// What an operand stands for, for all operands of all slots. Equal texts: the same part of the same state.
+std::map<Use, std::string> operands_of(const std::vector<StateSlot>& slots);
+
+/// All that a path computes and that may matter.
+std::vector<ValuePtr> roots_of(const NodeRecord& path);
+
+}  // namespace leapp::capture

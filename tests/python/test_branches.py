@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Both sides of a branch: paths that the passes took are all in the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import branch_programs
+import closed_loop
+import harness
+import leapp
+import onnx
+import pytest
+import torch
+from leapp import annotate
+
+Program = Callable[[torch.Tensor], Any]
+BACKENDS = pytest.mark.parametrize("backend", ["jit", "onnx"])
+PASSES = 24  # enough for every path of every program
+
+# Right is more than these can be: they fail, with the lines. A flag that is a new tensor each time is no value that a
+# node computed; what two attributes hold after they were exchanged is computed in the same way.
+REFUSED = ("FlagTensor", "Swap")
+
+
+@BACKENDS
+@pytest.mark.parametrize("name", branch_programs.PROGRAMS)
+def test_every_path_that_was_taken_is_in_the_model(name: str, backend: str, tmp_path: Path) -> None:
+    make = branch_programs.PROGRAMS[name]
+    if name in REFUSED:
+        with pytest.raises(leapp.ValidationError, match=r"branch_programs\.py:\d+|differ"):
+            closed_loop.export(make, tmp_path, passes=PASSES, backend=backend)
+        return
+    folder = closed_loop.export(make, tmp_path, passes=PASSES, backend=backend)
+    closed_loop.assert_equal(folder, make, steps=60)
+    log = harness.warnings_in(harness.read_log(folder))
+    told = [line for line in log if "branches on a value" in line or "leaves the graph" in line]
+    # A loop that ends on data has a longest run.
+    assert [line for line in told if not ("while" in name and "in round" in line)] == []
+
+
+def test_one_side_is_exported_as_it_was_taken_with_counts(tmp_path: Path) -> None:
+    def one_way(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x[0] > -1000 else x - 1  # here
+
+    folder = closed_loop.export(lambda: one_way, tmp_path, passes=4)
+    found = harness.warnings_in(harness.read_log(folder))
+    assert len(found) == 1
+    assert "was true in all 4 cases, never false" in found[0]
+    assert harness.location_pattern(__file__, harness.line_of(one_way, "# here")).search(found[0])
+
+
+def test_what_does_not_branch_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    """A guard that went one way only leaves no trace in the model."""
+
+    def plain(x: torch.Tensor) -> torch.Tensor:
+        return (x * 2).tanh()
+
+    def guarded(x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        if torch.isnan(y).any():
+            return torch.zeros(4)
+        return y.tanh()
+
+    def model(kind: Program, name: str) -> bytes:
+        folder = closed_loop.export(lambda: kind, tmp_path / name, passes=3, backend="onnx")
+        graph = onnx.load(folder / "policy.onnx").graph
+        for node in graph.node:
+            node.doc_string = ""
+            del node.metadata_props[:]
+        return bytes(graph.SerializeToString(deterministic=True))
+
+    assert model(plain, "plain") == model(guarded, "guarded")
+
+
+def test_ways_that_were_not_seen_together_are_told(tmp_path: Path) -> None:
+    def two(x: torch.Tensor) -> torch.Tensor:
+        y = x + 1 if x[0] > 0 else x
+        return y * 2 if x[1] > 0 else y  # here
+
+    leapp.start("loop", save_path=str(tmp_path))
+    for signs in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0)):  # not (-1, -1)
+        x = annotate.input_tensors("policy", {"x": torch.tensor([*signs, 0.0, 0.0])})
+        annotate.output_tensors("policy", {"y": two(x)}, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph()
+    found = harness.warnings_in(harness.read_log(tmp_path / "loop"))
+    assert len(found) == 1
+    assert "run a pass in which it is false there" in found[0]
+    assert harness.location_pattern(__file__, harness.line_of(two, "# here")).search(found[0])
+
+
+def test_branches_that_do_not_touch_each_other_need_not_be_seen_together(tmp_path: Path) -> None:
+    def apart(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        a = x + 1 if x[0] > 0 else x * 3
+        b = x * 2 if x[1] > 0 else x - 5
+        return a, b
+
+    leapp.start("loop", save_path=str(tmp_path))
+    for signs in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0)):  # not (-1, -1)
+        x = annotate.input_tensors("policy", {"x": torch.tensor([*signs, 0.0, 0.0])})
+        annotate.output_tensors("policy", closed_loop.names(list(apart(x))), export_with="jit")
+    leapp.stop()
+    leapp.compile_graph()
+    assert harness.warnings_in(harness.read_log(tmp_path / "loop")) == []
+    closed_loop.assert_equal(tmp_path / "loop", lambda: apart)
+
+
+def test_more_paths_than_are_kept(tmp_path: Path) -> None:
+    def many(x: torch.Tensor) -> torch.Tensor:
+        for i in range(8):
+            x = x * 2 if x[i] > 0 else x * 1.0 + 0.5
+        return x
+
+    folder = closed_loop.export(lambda: many, tmp_path, passes=90, shape=(8,), strict=False)
+    assert any("more than 64 paths" in line for line in harness.warnings_in(harness.read_log(folder)))
+
+
+def test_sides_of_another_shape_are_refused(tmp_path: Path) -> None:
+    def shapes(x: torch.Tensor) -> torch.Tensor:
+        return x if x[0] > 0 else x[:2]
+
+    with pytest.raises(ValueError, match="output 'y'"):
+        closed_loop.export(lambda: shapes, tmp_path, passes=12)
+
+
+def test_a_clock_is_no_value_of_the_model(tmp_path: Path) -> None:
+    clock = iter(range(100))
+
+    def ticks(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if torch.tensor(next(clock) % 4) > 1 else x - 1
+
+    with pytest.raises((leapp.ValidationError, AssertionError)):
+        closed_loop.export(lambda: ticks, tmp_path, passes=5)
