@@ -13,7 +13,7 @@ namespace {
 
 using testing::Analysed;
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool is_in(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // y = x * 2; if (x.sum() > 0): y = y + 1 else: y = y - 1
 std::string branch_call(int pass, bool taken) {
@@ -46,15 +46,15 @@ TEST(MergePaths, BothSidesAndTheCommonBeginningOnce) {
   Analysed result(branch_call(0, true) + branch_call(1, false) + branch_call(2, true));
   EXPECT_EQ(result.graph("n"), kBoth);
   EXPECT_EQ(result.divergences("n"), "");
-  EXPECT_FALSE(has(result.log(), "[warning]")) << result.log();
+  EXPECT_FALSE(is_in(result.log(), "[warning]")) << result.log();
 }
 
 TEST(MergePaths, OneSideIsExportedAsItIsWithCounts) {
   Analysed result(branch_call(0, true) + branch_call(1, true));
-  EXPECT_FALSE(has(result.graph("n"), "where"));
-  EXPECT_TRUE(has(result.log(),
-                  "p.py:2: node 'n' branches on a value here: aten::is_nonzero was true in all 2 cases, "
-                  "never false. It is exported that way; run a pass in which it is false"))
+  EXPECT_FALSE(is_in(result.graph("n"), "where"));
+  EXPECT_TRUE(is_in(result.log(),
+                    "p.py:2: node 'n' branches on a value here: aten::is_nonzero was true in all 2 cases, "
+                    "never false. It is exported that way; run a pass in which it is false"))
       << result.log();
 }
 
@@ -73,7 +73,7 @@ guard %2 {} at "p.py":2
                        pass, taken ? 3 : 4, taken);
   };
   Analysed result(call(0, true) + call(1, false));
-  EXPECT_FALSE(has(result.graph("n"), "where")) << result.graph("n");
+  EXPECT_FALSE(is_in(result.graph("n"), "where")) << result.graph("n");
 }
 
 // if x.sum() > 0: self.h[:] = x      (in place, in one path only); y = x + self.h
@@ -119,7 +119,7 @@ TEST(MergePaths, MemoryThatOnePathWritesAndAnotherReadsIsState) {
                                         resample_call(2, false, "1, 2")));
   // Nobody reads in a call what the call itself has written: both orders of paths give the same.
   EXPECT_EQ(result.ports(), "n(x, state_0 = n/state_0 of the pass before) -> (y, state_0)\n") << result.log();
-  EXPECT_TRUE(has(result.graph("n"), "aten::where.self(condition=%1, self=%x, other=%state_0)")) << result.graph("n");
+  EXPECT_TRUE(is_in(result.graph("n"), "aten::where.self(condition=%1, self=%x, other=%state_0)")) << result.graph("n");
 }
 
 // if c: self.h = x * 3;   y = x + self.h
@@ -149,7 +149,7 @@ TEST(MergePaths, AnAttributeThatOnePathSetsAndAnotherLeavesAlone) {
                   kept_call(2, false, "from n %3 of pass 0") + kept_call(3, true, "from n %3 of pass 0") +
                   kept_call(4, true, "from n %3 of pass 3"));
   EXPECT_EQ(result.ports(), "n(x, h = n/h of the pass before) -> (y, h)\n") << result.log();
-  EXPECT_TRUE(has(result.graph("n"), "aten::where.self(condition=%1, self=%2, other=%h)")) << result.graph("n");
+  EXPECT_TRUE(is_in(result.graph("n"), "aten::where.self(condition=%1, self=%2, other=%h)")) << result.graph("n");
   EXPECT_EQ(result.divergences("n"), "");
 }
 
@@ -169,17 +169,18 @@ guard %2 {} at "p.py":2
                        pass, taken ? 1 : -1, taken ? "add" : "sub", taken);
   };
   Analysed result(call(0, true) + call(1, false));
-  EXPECT_FALSE(has(result.graph("n"), "where"));
-  EXPECT_TRUE(has(result.divergences("n"), "call 1 differs from call 0: aten::add.Tensor")) << result.divergences("n");
-  EXPECT_TRUE(has(result.log(), "depends neither on the node's inputs nor on state")) << result.log();
+  EXPECT_FALSE(is_in(result.graph("n"), "where"));
+  EXPECT_TRUE(is_in(result.divergences("n"), "call 1 differs from call 0: aten::add.Tensor"))
+      << result.divergences("n");
+  EXPECT_TRUE(is_in(result.log(), "depends neither on the node's inputs nor on state")) << result.log();
 }
 
 TEST(MergePaths, AnotherWayWithoutAGuardIsADifference) {
   std::string later = branch_call(1, false);
   later.replace(later.find("guard %2 false at \"p.py\":2"), 26, "guard %2 false at \"p.py\":9");
   Analysed result(branch_call(0, true) + later);
-  EXPECT_FALSE(has(result.graph("n"), "where"));
-  EXPECT_TRUE(has(result.divergences("n"), "call 1 differs from call 0")) << result.divergences("n");
+  EXPECT_FALSE(is_in(result.graph("n"), "where"));
+  EXPECT_TRUE(is_in(result.divergences("n"), "call 1 differs from call 0")) << result.divergences("n");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace leapp::capture {
 namespace {
 
-void count(NodeRecord& record, const std::vector<Guard>& guards) {
+void count_guards(NodeRecord& record, const std::vector<Guard>& guards) {
   std::map<LocationId, std::size_t> rounds;
   for (const Guard& guard : guards) {
     GuardCount& counted = record.guard_counts[{guard.location(), rounds[guard.location()]++}];
@@ -24,7 +24,7 @@ void count(NodeRecord& record, const std::vector<Guard>& guards) {
   }
 }
 
-std::uint64_t hash_of(const std::vector<Guard>& guards) {
+std::uint64_t hash_of_answers(const std::vector<Guard>& guards) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const Guard& guard : guards) {
     if (guard.rows) continue;
@@ -111,7 +111,7 @@ std::unique_ptr<NodeRecord>* slot_for(NodeRecord& record, std::uint64_t hash) {
   const auto rarest = std::min_element(record.others.begin(), record.others.end(),
                                        [](const auto& a, const auto& b) { return a->taken.size() < b->taken.size(); });
   if (record.not_kept[hash] <= (*rarest)->taken.size()) return nullptr;
-  record.not_kept[hash_of((*rarest)->guards)] += (*rarest)->taken.size();
+  record.not_kept[hash_of_answers((*rarest)->guards)] += (*rarest)->taken.size();
   record.not_kept.erase(hash);
   // Paths stand in the order of their first calls.
   record.others.erase(rarest);
@@ -128,7 +128,7 @@ void begin_path(NodeRecord& record, const CallTrace& call) {
 }  // namespace
 
 TakenPath take_path(NodeRecord& record, const CallTrace& call) {
-  count(record, call.guards);
+  count_guards(record, call.guards);
   if (call.call == 0) {
     begin_path(record, call);
     return {&record, true};
@@ -137,7 +137,7 @@ TakenPath take_path(NodeRecord& record, const CallTrace& call) {
     if (!call.guards.empty()) known->taken.emplace_back(call.call, call.pass);
     return {known, false};
   }
-  const std::uint64_t hash = hash_of(call.guards);
+  const std::uint64_t hash = hash_of_answers(call.guards);
   ++record.not_kept[hash];
   std::unique_ptr<NodeRecord>* slot = slot_for(record, hash);
   if (!slot) return {};

@@ -13,11 +13,7 @@
 namespace leapp::capture {
 namespace {
 
-std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
-  std::uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6U) + (seed >> 2U));
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  return x ^ (x >> 31U);
-}
+std::uint64_t mix(std::uint64_t seed, std::uint64_t value) { return mix_hash(seed, value); }
 
 std::uint64_t mix(std::uint64_t seed, std::string_view text) { return mix(seed, std::hash<std::string_view>{}(text)); }
 
@@ -37,6 +33,12 @@ bool is_made_of_nothing(const TracedValue& value) {
 std::uint64_t bits(double number) { return std::bit_cast<std::uint64_t>(number == 0.0 ? 0.0 : number); }
 
 }  // namespace
+
+std::uint64_t mix_hash(std::uint64_t seed, std::uint64_t value) {
+  std::uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6U) + (seed >> 2U));
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  return x ^ (x >> 31U);
+}
 
 std::uint64_t hash_attribute(const c10::IValue& value) {
   if (value.isNone()) return 1;

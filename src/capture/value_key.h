@@ -25,6 +25,9 @@ class ValueKeys {
   std::unordered_set<const TraceOp*> of_data_length_;  // sizes in them may differ from call to call
 };
 
+/// One hash of two.
+std::uint64_t mix_hash(std::uint64_t seed, std::uint64_t value);
+
 /// Equal numbers give equal hashes; kinds of values that no comparison needs to tell apart may share one.
 std::uint64_t hash_attribute(const c10::IValue& value);
 

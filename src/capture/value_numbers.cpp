@@ -8,16 +8,6 @@
 #include "capture/value_key.h"
 
 namespace leapp::capture {
-namespace {
-
-std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
-  std::uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6U) + (seed >> 2U));
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  return x ^ (x >> 31U);
-}
-
-}  // namespace
-
 void ValueNumbers::add(const std::vector<ValuePtr>& roots) {
   draws_.clear();
   const Slice slice = slice_of(roots);
@@ -47,7 +37,7 @@ std::uint64_t ValueNumbers::leaf(const ValuePtr& value) {
   // Memory that is still where it was need not be read to be told apart.
   const bool shared = value->cell->by_reference && value->cell->storage();
   const std::uint64_t hash =
-      shared ? mix(1, reinterpret_cast<std::uintptr_t>(value->cell->storage())) : mix(2, value->cell->hash());
+      shared ? mix_hash(1, reinterpret_cast<std::uintptr_t>(value->cell->storage())) : mix_hash(2, value->cell->hash());
   const auto [begin, end] = cells_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     const ValuePtr& other = constants_[at->second].second;
@@ -65,7 +55,7 @@ std::uint64_t ValueNumbers::leaf(const ValuePtr& value) {
 
 std::uint64_t ValueNumbers::number(const ValuePtr& value) {
   if (value->kind != TracedKind::kResult) return leaf(value);
-  return mix(numbers_.at(ops_.at(value->op.get())), value->index);
+  return mix_hash(numbers_.at(ops_.at(value->op.get())), value->index);
 }
 
 ValuePtr ValueNumbers::of(const ValuePtr& value) {
@@ -124,10 +114,10 @@ void ValueNumbers::add(TraceOp& added) {
       operands.push_back(number(operand));
       operand = of(operand);
     }
-    form = mix(form, operands.back());
+    form = mix_hash(form, operands.back());
   });
   if (op->random) draw_of_[op] = draws_[{op->info, op->location}]++;
-  for (const TraceArgument& argument : op->arguments) form = mix(form, hash_attribute(argument.attribute));
+  for (const TraceArgument& argument : op->arguments) form = mix_hash(form, hash_attribute(argument.attribute));
   const auto [begin, end] = by_form_.equal_range(form);
   for (auto known = begin; known != end; ++known) {
     if (!alike(*known->second, *op)) continue;

@@ -37,9 +37,9 @@ bool puts_as_many_as_a_mask_chooses(const Node& node) {
   return dim >= 0 && rows::size_at(values, dim) != 1;
 }
 
-class Pass {
+class DenseRows {
  public:
-  explicit Pass(Graph& graph) : graph_(graph), writer_(graph) {}
+  explicit DenseRows(Graph& graph) : graph_(graph), writer_(graph) {}
 
   bool run(std::vector<DataLength>* found) {
     for (auto position = graph_.nodes().begin(); position != graph_.nodes().end(); ++position) visit(position->get());
@@ -129,7 +129,7 @@ bool has_data_lengths(const Graph& graph) {
 }
 
 bool write_rows_densely(Graph& graph, std::vector<DataLength>* found) {
-  return has_data_lengths(graph) && Pass(graph).run(found);
+  return has_data_lengths(graph) && DenseRows(graph).run(found);
 }
 
 std::vector<const Node*> outputs_of_data_length(const Graph& graph) {
