@@ -40,6 +40,28 @@ std::set<std::int64_t> data_lengths(const ValuePtr& value) {
   return lengths;
 }
 
+const ValuePtr& with_its_row(const ValuePtr& value) {
+  static const OpInfo* const reshape = op_info("aten::reshape", "");
+  if (value->kind != TracedKind::kResult || value->op->info != reshape) return value;
+  const ValuePtr& whole = value->op->arguments[0].tensor;
+  const auto& before = whole->type.sizes;
+  const auto& after = value->type.sizes;
+  if (after.size() >= before.size()) return value;
+  const auto rest = before.end() - static_cast<std::ptrdiff_t>(after.size());
+  const bool ones = std::all_of(before.begin(), rest, [](std::int64_t size) { return size == 1; });
+  return ones && std::equal(rest, before.end(), after.begin()) ? whole : value;
+}
+
+std::optional<std::pair<ValuePtr, ValuePtr>> with_their_rows(const TraceOp& op, const ValuePtr& first,
+                                                             const ValuePtr& now) {
+  static const OpInfo* const put = op_info("aten::index_put", "");
+  if (op.info != put) return std::nullopt;
+  const ValuePtr& before = with_its_row(first);
+  const ValuePtr& after = with_its_row(now);
+  if ((before == first) == (after == now)) return std::nullopt;
+  return std::pair(before, after);
+}
+
 void report_lengths(Escapes& escapes, Recording& recording) {
   if (escapes.lengths().empty()) return;
   std::vector<Escapes::Length> needed;

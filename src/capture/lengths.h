@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "capture/trace.h"
 
@@ -33,6 +34,14 @@ class FollowedLengths {
   std::set<std::int64_t> in_first_;
   std::set<std::int64_t> in_now_;
 };
+
+/// Of a value that was written as x[ids] = v with one row: v. torch drops the dimension of the row there, and only
+/// then.
+[[nodiscard]] const ValuePtr& with_its_row(const ValuePtr& value);
+
+/// What to compare in the place of two values that `op` writes, where one of them has lost the dimension of its row.
+[[nodiscard]] std::optional<std::pair<ValuePtr, ValuePtr>> with_their_rows(const TraceOp& op, const ValuePtr& first,
+                                                                           const ValuePtr& now);
 
 /// Warns of lengths that the program may have used, of what no output and no state of its node needs.
 /// REQUIRES: the session has ended, and state is part of the records.

@@ -82,8 +82,7 @@ ValuePtr Memory::read(const Geometry& wanted, TraceBuilder& builder, ActivationI
       if (!fallback) fallback = layer.value;
       continue;
     }
-    // Without elements nothing touches anything; with some, as a later call may have, it would.
-    if (fallback || (bytes_ != 0 && !touch(layer.geometry, geometry))) continue;
+    if (fallback || !touch(layer.geometry, geometry)) continue;
     if (!holds_operand(geometry)) return part_of(layer.value, builder);
     const ValuePtr root = join(geometry.dtype, builder);
     const std::int64_t offset = geometry.byte_offset / geometry.item_size();
@@ -96,9 +95,8 @@ ValuePtr Memory::read(const Geometry& wanted, TraceBuilder& builder, ActivationI
 }
 
 bool Memory::holds_operand(const Geometry& geometry) const {
-  return std::any_of(layers_.begin(), layers_.end(), [&](const Layer& layer) {
-    return is_operand(*layer.value) && (bytes_ == 0 || touch(layer.geometry, geometry));
-  });
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [&](const Layer& layer) { return is_operand(*layer.value) && touch(layer.geometry, geometry); });
 }
 
 void Memory::overlay(const Geometry& geometry, ValuePtr value) {

@@ -92,6 +92,8 @@ Leak* Comparison::leak_at(const Use& use) {
 }
 
 void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+  if (const auto rows = use.op ? with_their_rows(*use.op, first, now) : std::nullopt)
+    return match(use, rows->first, rows->second);
   const bool leaks = now->kind == TracedKind::kConstant && source_of(*now->cell, pass_);
   if (leaks && use.op && !leak_at(use) && is_kept(first, *now->cell)) return;
   if (leaks && use.op && !leak_at(use) && is_read_in_place(first, *now->cell)) return match_constants(use, first, now);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 #include "capture/arguments.h"
+#include "capture/lengths.h"
 
 namespace leapp::capture {
 namespace {
@@ -101,7 +102,8 @@ std::uint64_t ValueKeys::of_op(const TraceOp& op) {
     if (argument.kind != TraceArgument::Kind::kAttribute || (any_length && argument.attribute.isIntList())) continue;
     seed = mix(seed, hash_attribute(argument.attribute));
   }
-  for_each_operand(op, [&](const ValuePtr& operand) {
+  for_each_operand(op, [&](const ValuePtr& given) {
+    const ValuePtr& operand = any_length ? with_its_row(given) : given;
     // State may be made afresh in one call (zeros) and be there already in the next.
     const bool any_constant = is_constant(*operand) && (live || is_made_of_nothing(*operand));
     seed = any_constant && any_length             ? mix(seed, static_cast<std::uint64_t>(operand->type.dtype))

@@ -80,6 +80,18 @@ void warn_of_like_numbers(const std::vector<DataLength>& found, const graph::Gra
   }
 }
 
+/// Writes to a part of what has no elements leave no trace.
+void warn_of_nothing_chosen(const std::vector<DataLength>& found, const std::string& node, Logger& log) {
+  std::set<Line> warned;
+  for (const DataLength& length : found) {
+    if (!length.why.empty() || length.length != 0 || !warned.insert(line_of(length.where)).second) continue;
+    log.warning(
+        fmt::format("{}{} in node '{}' chose nothing in the only call: what the program does to parts of what it "
+                    "chooses may be missing in the model. Run a pass in which it chooses something",
+                    before(length.where), length.op, node));
+  }
+}
+
 }  // namespace
 
 Status fix_lengths(graph::Graph& graph, std::size_t calls, Logger& log) {
@@ -90,6 +102,7 @@ Status fix_lengths(graph::Graph& graph, std::size_t calls, Logger& log) {
   LEAPP_RETURN_IF_ERROR(check_outputs(graph));
   warn_of_those_that_stay(found, graph.name(), log);
   if (calls == 1) warn_of_like_numbers(found, graph, log);
+  if (calls == 1) warn_of_nothing_chosen(found, graph.name(), log);
   return {};
 }
 

@@ -190,7 +190,7 @@ def largest_of_rows(x: Tensor) -> Tensor:
 
 
 def count_of_rows(x: Tensor) -> Tensor:
-    return torch.ones_like(x[ids_of(x), 0]).sum() + x
+    return (x[ids_of(x), 0] * 0 + 1).sum() + x
 
 
 def small_network(x: Tensor) -> Tensor:

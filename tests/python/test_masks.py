@@ -84,9 +84,14 @@ def name_of(program: Any) -> str:
     return str(program.__name__)
 
 
+# A part of rows is written to: of no rows there is no part, and the calls differ.
+NEED_ROWS = (mask_programs.made_for_rows, mask_programs.column_written_in_rows)
+
+
 def first_counts(program: Any) -> Sequence[int]:
     """Of the first call: all that there are, or one of them in turn."""
-    return COUNTS if harness.LONG else [COUNTS[mask_programs.RIGHT.index(program) % len(COUNTS)]]
+    counts = [count for count in COUNTS if count > 0 or program not in NEED_ROWS]
+    return counts if harness.LONG else [counts[mask_programs.RIGHT.index(program) % len(counts)]]
 
 
 @pytest.mark.parametrize("program", mask_programs.RIGHT, ids=name_of)
@@ -97,6 +102,13 @@ def test_the_model_is_right_for_any_number_of_rows(program: Any, backend: str, t
         assert found.error == ""
         assert found.problem is None, f"{first} rows in the first call: {found.problem}"
         assert [text for text in found.warnings if "depends on data" in text or "differs" in text] == []
+
+
+@pytest.mark.parametrize("program", NEED_ROWS, ids=name_of)
+def test_parts_of_no_rows_are_not_seen_and_said_to_be_missing(program: Any, tmp_path: Path) -> None:
+    assert "differs" in outcome(program, (0, 3), "jit", tmp_path / "later").error
+    alone = outcome(program, (0,), "jit", tmp_path / "alone")
+    assert [text for text in alone.warnings if "chose nothing in the only call" in text], alone
 
 
 @pytest.mark.parametrize("program", mask_programs.STAY, ids=name_of)

@@ -74,6 +74,11 @@ class DenseRows {
     if (handler == nullptr) return unimplemented("nothing is known about what it does to rows");
     const bool mixes = handler == rows::read_rows || handler == rows::write_rows;
     if (spaces > 1 && !mixes) return unimplemented("it combines rows that different masks chose");
+    for (const Value* input : node.inputs()) {
+      const rows::Rows* of = writer_.rows(input);
+      const bool written = node.op() == "aten::index_put" && input == rows::tensor(node, "values");
+      if (of != nullptr && of->dropped && !written) return unimplemented("its shape mixes rows with other dimensions");
+    }
     return handler(writer_);
   }
 

@@ -9,43 +9,36 @@ namespace leapp::graph::rows {
 namespace {
 
 // Without "aten::", in alphabetical order.
-constexpr std::array<std::string_view, 142> kElementwise = {
-    "__and__",     "__lshift__",  "__or__",      "__rshift__",
-    "__xor__",     "abs",         "absolute",    "acos",
-    "acosh",       "add",         "addcdiv",     "addcmul",
-    "alias",       "angle",       "arccos",      "arccosh",
-    "arcsin",      "arcsinh",     "arctan",      "arctan2",
-    "arctanh",     "asin",        "asinh",       "atan",
-    "atan2",       "atanh",       "bernoulli",   "bitwise_and",
-    "bitwise_not", "bitwise_or",  "bitwise_xor", "bucketize",
-    "ceil",        "celu",        "clamp",       "clamp_max",
-    "clamp_min",   "clip",        "clone",       "contiguous",
-    "copysign",    "cos",         "cosh",        "deg2rad",
-    "detach",      "div",         "divide",      "dropout",
-    "elu",         "eq",          "erf",         "erfc",
-    "exp",         "exp2",        "expm1",       "feature_dropout",
-    "fix",         "float_power", "floor",       "floor_divide",
-    "fmax",        "fmin",        "fmod",        "frac",
-    "ge",          "gelu",        "greater",     "greater_equal",
-    "gt",          "hardsigmoid", "hardswish",   "hardtanh",
-    "heaviside",   "hypot",       "isclose",     "isfinite",
-    "isinf",       "isnan",       "isneginf",    "isposinf",
-    "le",          "leaky_relu",  "lerp",        "less",
-    "less_equal",  "log",         "log10",       "log1p",
-    "log2",        "log_sigmoid", "logical_and", "logical_not",
-    "logical_or",  "logical_xor", "logit",       "lt",
-    "masked_fill", "maximum",     "minimum",     "mish",
-    "mul",         "multiply",    "nan_to_num",  "ne",
-    "neg",         "negative",    "not_equal",   "positive",
-    "pow",         "rad2deg",     "rand_like",   "randn_like",
-    "reciprocal",  "relu",        "relu6",       "remainder",
-    "round",       "rsqrt",       "rsub",        "selu",
-    "sgn",         "sigmoid",     "sign",        "signbit",
-    "silu",        "sin",         "sinc",        "sinh",
-    "softplus",    "sqrt",        "square",      "sub",
-    "subtract",    "tan",         "tanh",        "threshold",
-    "to",          "true_divide", "trunc",       "uniform",
-    "where",       "xlogy",
+constexpr std::array<std::string_view, 141> kElementwise = {
+    "__and__",     "__lshift__",    "__or__",      "__rshift__",   "__xor__",
+    "abs",         "absolute",      "acos",        "acosh",        "add",
+    "addcdiv",     "addcmul",       "alias",       "angle",        "arccos",
+    "arccosh",     "arcsin",        "arcsinh",     "arctan",       "arctan2",
+    "arctanh",     "asin",          "asinh",       "atan",         "atan2",
+    "atanh",       "bernoulli",     "bitwise_and", "bitwise_not",  "bitwise_or",
+    "bitwise_xor", "ceil",          "celu",        "clamp",        "clamp_max",
+    "clamp_min",   "clip",          "clone",       "contiguous",   "copysign",
+    "cos",         "cosh",          "deg2rad",     "detach",       "div",
+    "divide",      "dropout",       "elu",         "eq",           "erf",
+    "erfc",        "exp",           "exp2",        "expm1",        "feature_dropout",
+    "fix",         "float_power",   "floor",       "floor_divide", "fmax",
+    "fmin",        "fmod",          "frac",        "ge",           "gelu",
+    "greater",     "greater_equal", "gt",          "hardsigmoid",  "hardswish",
+    "hardtanh",    "heaviside",     "hypot",       "isclose",      "isfinite",
+    "isinf",       "isnan",         "isneginf",    "isposinf",     "le",
+    "leaky_relu",  "lerp",          "less",        "less_equal",   "log",
+    "log10",       "log1p",         "log2",        "log_sigmoid",  "logical_and",
+    "logical_not", "logical_or",    "logical_xor", "logit",        "lt",
+    "masked_fill", "maximum",       "minimum",     "mish",         "mul",
+    "multiply",    "nan_to_num",    "ne",          "neg",          "negative",
+    "not_equal",   "positive",      "pow",         "rad2deg",      "rand_like",
+    "randn_like",  "reciprocal",    "relu",        "relu6",        "remainder",
+    "round",       "rsqrt",         "rsub",        "selu",         "sgn",
+    "sigmoid",     "sign",          "signbit",     "silu",         "sin",
+    "sinc",        "sinh",          "softplus",    "sqrt",         "square",
+    "sub",         "subtract",      "tan",         "tanh",         "threshold",
+    "to",          "true_divide",   "trunc",       "uniform",      "where",
+    "xlogy",
 };
 
 constexpr std::array<std::string_view, 6> kDivides = {"aten::div",  "aten::divide",    "aten::floor_divide",
@@ -112,7 +105,6 @@ Status elementwise(Rewriter& writer) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto* given = std::get_if<Value*>(&node.arguments()[i].value);
     if (given == nullptr || *given == nullptr || writer.rows(*given) != nullptr) continue;
-    if (node.op() == "aten::bucketize" && node.arguments()[i].name == "boundaries") continue;
     LEAPP_ASSIGN_OR_RETURN(Value * beside, writer.beside(*given, axis - (rank - rank_of(*given)), space));
     arguments[i].value = beside;
   }

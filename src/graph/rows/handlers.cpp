@@ -13,7 +13,10 @@ namespace {
 Status cross(Rewriter& writer) {
   const Node& node = writer.node();
   const std::int64_t rank = rank_of(node.result());
-  const std::int64_t dim = wrapped(integer(node, "dim", -1), rank);
+  const Attribute* given = node.find("dim");
+  if (given == nullptr || !std::holds_alternative<std::int64_t>(*given))
+    return unimplemented("it takes the first dimension of three, which the rows may be");
+  const std::int64_t dim = wrapped(std::get<std::int64_t>(*given), rank);
   for (const Value* input : node.inputs()) {
     const Rows* of = writer.rows(input);
     if (of != nullptr && of->axis + rank - rank_of(input) == dim) return unimplemented("it looks at all rows together");
@@ -108,6 +111,7 @@ const std::unordered_map<std::string_view, Handler>& table() {
       {"aten::scatter_add", write_rows},
       {"aten::masked_scatter", write_rows},
       {"aten::linalg_cross", cross},
+      {"aten::cross", cross},
   };
   return handlers;
 }

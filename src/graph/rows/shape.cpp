@@ -138,6 +138,15 @@ Status repeat(Rewriter& writer, const Rows& from) {
   return {};
 }
 
+/// v[0] of a v that has one row: what x[ids] = v writes then.
+bool drops_one_row(const Node& node, const Value* self, const Rows& from) {
+  const Shape& before = self->shape();
+  const Shape& after = node.result()->shape();
+  if (node.op() != "aten::reshape" || from.space->length != 1 || after.size() >= before.size()) return false;
+  const auto rest = before.end() - std::ssize(after);
+  return from.axis < rest - before.begin() && std::equal(rest, before.end(), after.begin());
+}
+
 }  // namespace
 
 Status rearrange(Rewriter& writer) {
@@ -149,6 +158,12 @@ Status rearrange(Rewriter& writer) {
   if (node.op() == "aten::repeat") return repeat(writer, *from);
   if (const auto order = order_of(node, rank_of(self))) return reorder(writer, *from, *order);
   const auto axis = reshaped_axis(node, self, from->axis);
+  if (!axis && drops_one_row(node, self, *from)) {
+    Shape shape = node.result()->shape();
+    shape.insert(shape.begin(), from->space->count);
+    writer.bind(0, {.space = from->space, .dense = writer.reshape(from->dense, shape), .dropped = true});
+    return {};
+  }
   if (!axis) return unimplemented("its shape mixes rows with other dimensions");
   Shape shape = with_rows(node.result()->shape(), *axis, from->space->count);
   Rows result = moved(*from, *axis, writer.reshape(from->dense, shape));

@@ -121,14 +121,14 @@ Status choose_rows(Rewriter& writer) {
       op == "aten::nonzero" || op == "aten::nonzero_numpy" || op == "aten::argwhere" || op == "aten::where";
   if (!known) return unimplemented("it has no form of fixed length");
   Value* mask = tensor(node, op == "aten::where" ? "condition" : "self");
-  if (mask->shape().empty() || element_count(mask->shape()) == 0)
-    return unimplemented("there is nothing to choose from");
   const std::int64_t length = size_at(node.result(), 0);
   if (const Rows* chosen = writer.rows(mask)) {
     if (rank_of(mask) != 1) return unimplemented("it chooses single elements of rows");
     const Space* within = chosen->space;
     return positions_in(writer, writer.space_within(mask, length), within);
   }
+  if (mask->shape().empty() || element_count(mask->shape()) == 0)
+    return unimplemented("there is nothing to choose from");
   return positions_in(writer, writer.space_of(mask, mask->shape(), length), nullptr);
 }
 

@@ -37,6 +37,9 @@ struct Rows {
   std::optional<std::size_t> column = std::nullopt;
   /// Of two dimensions: all the columns, one beside the other.
   bool positions = false;
+  /// There was one row, and its dimension was dropped: x[ids] = v does that. Good for writing rows only; densely, rows
+  /// stand along dimension 0.
+  bool dropped = false;
   /// Every element of a row is how many rows of that space come before it.
   const Space* rank_in = nullptr;
 };

@@ -21,8 +21,8 @@ struct Write {
 
 /// `values` densely, to be broadcast to the elements that the places name, of which dimension `axis` counts rows.
 Result<Value*> dense_values(Rewriter& writer, const Write& write, std::int64_t rank, std::int64_t axis, Space& space) {
-  const std::int64_t dim = axis - (rank - rank_of(write.values));
   const Rows* of = writer.rows(write.values);
+  const std::int64_t dim = axis - (rank - rank_of(of != nullptr ? of->dense : write.values));
   if (of == nullptr) return writer.beside(write.values, dim, space);
   if (of->space != &space) return unimplemented("it writes rows to places that another mask chose");
   if (of->axis != dim) return unimplemented("rows stand in different dimensions");
