@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,17 @@ NETWORKS = {
     "act": ("ACT-like, d 256, 4+4 layers, chunk 50", 1000, 1.2),
 }
 MOST_OVER_WEIGHTS = 1.3  # the large MLP, over reading its weights once
+_STARTED = time.monotonic()
+
+
+def progress(what: str) -> None:
+    print(f"  [{time.monotonic() - _STARTED:4.0f} s] {what}", file=sys.stderr, flush=True)
 
 
 def prepare() -> None:
     shutil.rmtree(BUNDLES, ignore_errors=True)
     worker = ROOT / "bench" / "stepping.py"
+    progress("engines: exporting " + ", ".join(NETWORKS))
     call(OURS, worker, "export", BUNDLES, "onnx", *NETWORKS)
     for name in NETWORKS:
         call(OURS, worker, "merge", BUNDLES / name)
@@ -49,7 +56,8 @@ def prepare() -> None:
 def stepping() -> dict[str, Any]:
     """Of each network the round with the lowest sum of medians: the rows of a round belong together."""
     found: dict[str, Any] = {}
-    for name, (_, steps, _) in NETWORKS.items():
+    for name, (text, steps, _) in NETWORKS.items():
+        progress(f"engines: {text}, {ROUNDS} rounds of {steps} steps")
         rounds = [call(CPP, "engines", BUNDLES / name, steps) for _ in range(ROUNDS)]
         found[name] = min(rounds, key=lambda rows: rows["native"][0] + rows["bare_merged"][0])
     return found
@@ -59,6 +67,7 @@ def loading() -> dict[str, Any]:
     """Of the large MLP: each in processes of its own."""
     folder, found = BUNDLES / "mlp", {}
     for engine, words in (("native", ["native"]), ("onnxruntime", [])):
+        progress(f"engines: loading with {engine}")
         rounds = [call(CPP, "load", folder, 50, *words) for _ in range(ROUNDS)]
         times = [each.get("fused", each) for each in rounds]
         best = {key: min(each[key] for each in times) for key in ("first_ms", "then_ms")}

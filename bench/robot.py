@@ -43,9 +43,9 @@ def report() -> None:
     call(OURS, Path(__file__), FOLDER)
     best = min((call(PROGRAM, FOLDER / "robot", 100000) for _ in range(3)), key=lambda found: float(found["all"]))
     print(f"\nbetween a bundle and a robot, ns per step beside the bare step of {best['bare']:.0f} ns:")
-    print("  50 ports of 12 elements, float32")
+    print(f"  {'50 ports of 12 elements, float32':50s} {'by the clock':>12s} {'on the core':>12s}")
     for part, title in PARTS.items():
-        print(f"  {title:50s} {best[part]:8.0f} ns")
+        print(f"  {title:50s} {best[part]:12.0f} {best['cpu'][part]:12.0f}")
 
 
 if __name__ == "__main__":
