@@ -108,11 +108,15 @@ class Controller {
   }
 
  private:
-  // In the reverse order, mirrored and moved: no part of it is left out.
-  static NameMap map_of(const Port& port) {
+  // In the reverse order, scaled and moved: no part of it is left out. Like positions, velocities and so on of the same
+  // joints, ports have a few conversions between them.
+  NameMap map_of(const Port& port) const {
     std::vector<std::string> names = *port.element_names.back();
     std::reverse(names.begin(), names.end());
-    const std::vector<double> numbers(names.size(), 0.5);
+    std::vector<double> numbers;
+    const auto kind = static_cast<double>((inputs_.size() + outputs_.size()) % 5);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      numbers.push_back(0.5 + 0.001 * kind + 0.01 * static_cast<double>(i));
     return take(NameMap::make(port, -1, names, {.scale = numbers, .offset = numbers}));
   }
 

@@ -66,10 +66,15 @@ lanes::Watched<Number> GuardSet::watched(GuardedPort& port) const {
     found.from[parity] = numbers(port.place.from[parity]);
     found.state[parity] = numbers(port.place.last[parity]);
   }
-  found.limits = numbers(port.limits.data());
-  found.memory = reinterpret_cast<Number*>(port.memory.data());
-  found.size = port.rates.size();
+  found.table = reinterpret_cast<Number*>(port.table.data());
+  found.size = static_cast<std::uint32_t>(port.rates.size());
   found.limited = port.limited;
+  found.uniform = port.uniform;
+  if (port.uniform && found.size > 0) {
+    found.lower = *numbers(port.lower());
+    found.upper = *numbers(port.upper());
+    found.rate = numbers(port.upper())[found.size];
+  }
   found.keeps = port.keeps && !port.is_state();
   return found;
 }
@@ -278,7 +283,7 @@ void GuardSet::forget() noexcept {
   for (GuardedPort& port : ports_) {
     port.has_last = false;
     for (std::size_t i = 0; i < 2 * port.rates.size(); ++i) {
-      store_element(port.port.dtype, port.memory.data(), i, kNaN);
+      store_element(port.port.dtype, port.kept(0), i, kNaN);
     }
   }
 }

@@ -24,6 +24,20 @@ struct GuardedPlace {
   std::array<const std::byte*, 2> last{};  ///< what it held before, if the pipeline keeps it: state
 };
 
+/// Bytes that begin with a line of the cache.
+class CacheLines {
+ public:
+  void resize(std::size_t bytes) { lines_.resize(bytes / sizeof(Line) + 1); }
+  [[nodiscard]] std::byte* data() noexcept { return lines_.data()->bytes.data(); }
+  [[nodiscard]] const std::byte* data() const noexcept { return lines_.data()->bytes.data(); }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes{};
+  };
+  std::vector<Line> lines_;
+};
+
 /// One port's rules with every limit worked out: one number for each element.
 struct GuardedPort {
   Port port;
@@ -33,20 +47,21 @@ struct GuardedPort {
   GuardAction rate_action = GuardAction::kClamp;
   bool keeps = false;    ///< something is compared with, or held at, the last good value
   bool limited = false;  ///< there is a rate
-  /// Elements of the port's dtype: the lower bounds, the upper ones and, of floats, the rates. So that they can be
-  /// compared as they are.
-  std::vector<std::byte> limits;
-  std::vector<double> rates;      ///< infinite where there is none
-  std::vector<std::byte> memory;  ///< the last good values of inputs and outputs, twice: see GuardSet::turn_
-  std::vector<std::byte> next;    ///< what is to be written when `dirty`
+  /// Of the port's dtype, so that they can be compared as they are: the last good values of inputs and outputs, twice
+  /// (see GuardSet::turn_), the lower bounds, the upper ones and, of floats, the rates.
+  CacheLines table;
+  bool uniform = false;         ///< all elements have the same limits
+  std::vector<double> rates;    ///< infinite where there is none
+  std::vector<std::byte> next;  ///< what is to be written when `dirty`
   bool has_last = false;
   bool dirty = false;
 
   [[nodiscard]] std::size_t bytes() const noexcept { return next.size(); }
-  [[nodiscard]] const std::byte* lower() const noexcept { return limits.data(); }
-  [[nodiscard]] const std::byte* upper() const noexcept { return limits.data() + bytes(); }
-  [[nodiscard]] std::byte* kept(unsigned turn) noexcept { return memory.data() + turn * bytes(); }
-  [[nodiscard]] const std::byte* kept(unsigned turn) const noexcept { return memory.data() + turn * bytes(); }
+  [[nodiscard]] std::byte* kept(unsigned turn) noexcept { return table.data() + turn * bytes(); }
+  [[nodiscard]] const std::byte* kept(unsigned turn) const noexcept { return table.data() + turn * bytes(); }
+  [[nodiscard]] std::byte* limits() noexcept { return table.data() + 2 * bytes(); }
+  [[nodiscard]] const std::byte* lower() const noexcept { return table.data() + 2 * bytes(); }
+  [[nodiscard]] const std::byte* upper() const noexcept { return table.data() + 3 * bytes(); }
   [[nodiscard]] bool is_state() const noexcept { return place.last[0] != nullptr; }
 };
 
@@ -118,7 +133,7 @@ class GuardSet {
   Group results_;
   lanes::AreWithin<float> floats_within_ = lanes::floats_within();
   lanes::AreWithin<double> doubles_within_ = lanes::doubles_within();
-  unsigned turn_ = 0;      ///< which half of each GuardedPort::memory has the last good values; commit() changes it
+  unsigned turn_ = 0;      ///< which half of what each port keeps has the last good values; commit() changes it
   bool all_kept_ = false;  ///< every port that keeps something has it
   std::array<GuardEvent, kMostGuardEvents> events_;
   std::size_t count_ = 0;

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
-#include <numeric>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -85,30 +85,40 @@ double at(const std::vector<double>& numbers, std::size_t i, double otherwise) {
   return numbers.empty() ? otherwise : numbers[i];
 }
 
-/// Tables of one direction, one after the other in memory.
-struct Direction {
+/// Tables of one direction. What every step needs of them comes first, in one line of the cache.
+struct alignas(64) Direction {
   void allocate(std::size_t size, bool converts) {
-    numbers.resize(converts ? 2 * size : 0);
-    places.resize(2 * size);
-    mapping.size = size;
+    lines.resize((2 * size * sizeof(double) + sizeof(Line) - 1) / sizeof(Line));
+    places.resize(size);
+    mapping.size = static_cast<std::uint32_t>(size);
     mapping.places = places.data();
-    mapping.lanes = places.data() + size;
-    mapping.factors = converts ? numbers.data() : nullptr;
-    mapping.offsets = converts ? numbers.data() + size : nullptr;
+    mapping.numbers = converts ? numbers() : nullptr;
   }
 
   void set(std::size_t to, std::size_t from, double factor, double offset) {
-    const std::size_t size = mapping.size;
     places[to] = static_cast<std::int32_t>(from);
-    places[size + to] = lanes::lanes_of(places[to], size);
-    if (numbers.empty()) return;
-    numbers[to] = factor;
-    numbers[size + to] = offset;
+    if (to < mapping.codes.size()) mapping.codes[to] = lanes::code_of(from, mapping.size);
+    numbers()[to] = factor;
+    numbers()[mapping.size + to] = offset;
+  }
+
+  bool operator==(const Direction& other) const {
+    const bool same = mapping.rows == other.mapping.rows && map == other.map && places == other.places;
+    return same && (mapping.numbers == nullptr || lines == other.lines);
   }
 
   lanes::Mapping mapping;  ///< of the vectors below, which stay where they are
+  lanes::MapFloats map = nullptr;
+
+ private:
+  struct alignas(64) Line {
+    std::array<double, 8> numbers{};
+    bool operator==(const Line&) const = default;
+  };
+  [[nodiscard]] double* numbers() { return lines.data()->numbers.data(); }
+
   std::vector<std::int32_t> places;
-  std::vector<double> numbers;
+  std::vector<Line> lines;
 };
 
 /// Calls f with where to write, where to read, and the entry of the tables.
@@ -133,11 +143,11 @@ bool converts(const Conversion& conversion, std::size_t count) {
 struct __attribute__((visibility("hidden"))) NameMap::Tables {
   static std::shared_ptr<const Tables> make(const Port& port, std::size_t axis, std::span<const std::size_t> order,
                                             const Conversion& conversion);
+  /// The same tables if some map has them already: a robot's joints have one order, whatever is measured of them.
+  static std::shared_ptr<const Tables> share(std::shared_ptr<const Tables> tables);
 
   Direction put;   ///< the robot's array to the port
   Direction take;  ///< the port to the robot's array
-  lanes::MapFloats put_floats = lanes::forward_map();
-  lanes::MapFloats take_floats = lanes::backward_map();
 };
 
 std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, std::size_t axis,
@@ -149,8 +159,10 @@ std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, s
   auto tables = std::make_shared<Tables>();
   for (Direction* direction : {&tables->put, &tables->take}) {
     direction->allocate(size, converts(conversion, order.size()));
-    direction->mapping.rows = size == 0 ? 0 : port.size() / size;
+    direction->mapping.rows = static_cast<std::uint32_t>(size == 0 ? 0 : port.size() / size);
   }
+  tables->put.map = lanes::forward_map(tables->put.mapping);
+  tables->take.map = lanes::backward_map(tables->take.mapping);
   for (std::size_t robot = 0; robot < size; ++robot) {
     const std::size_t name = robot / inner;
     const std::size_t ours = order[name] * inner + robot % inner;
@@ -159,6 +171,20 @@ std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, s
     tables->put.set(ours, robot, factor, offset);
     tables->take.set(robot, ours, 1 / factor, offset);
   }
+  return share(std::move(tables));
+}
+
+std::shared_ptr<const NameMap::Tables> NameMap::Tables::share(std::shared_ptr<const Tables> tables) {
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<const Tables>> known;
+  const std::lock_guard lock(mutex);
+  std::erase_if(known, [](const auto& one) { return one.expired(); });
+  for (const auto& one : known) {
+    const std::shared_ptr<const Tables> found = one.lock();
+    // Of either direction: the other follows from it.
+    if (found && found->put == tables->put) return found;
+  }
+  known.push_back(tables);
   return tables;
 }
 
@@ -197,18 +223,20 @@ bool NameMap::put(void* port, std::span<const Number> robot) const noexcept {
   if (port == nullptr || robot.size() != size_) return false;
   if constexpr (std::is_same_v<Number, float>) {
     if (dtype_ == DType::kFloat32) {
-      tables_->put_floats(tables_->put.mapping, robot.data(), static_cast<float*>(port));
+      tables_->put.map(tables_->put.mapping, robot.data(), static_cast<float*>(port));
       return true;
     }
   }
   const lanes::Mapping& mapping = tables_->put.mapping;
+  const double* factors = mapping.numbers;
+  const double* offsets = factors + mapping.size;
   with_element(dtype_, [&](auto* type) {
     using Element = std::remove_pointer_t<decltype(type)>;
     auto* const to = static_cast<Element*>(port);
     for_each_element(mapping, [&](std::size_t i, std::size_t from, std::size_t entry) {
       const auto number = static_cast<double>(robot[from]);
-      const bool as_it_is = mapping.factors == nullptr;
-      to[i] = from_number<Element>(as_it_is ? number : number * mapping.factors[entry] + mapping.offsets[entry]);
+      const bool as_it_is = mapping.numbers == nullptr;
+      to[i] = from_number<Element>(as_it_is ? number : number * factors[entry] + offsets[entry]);
     });
   });
   return true;
@@ -219,18 +247,20 @@ bool NameMap::take(const void* port, std::span<Number> robot) const noexcept {
   if (port == nullptr || robot.size() != size_) return false;
   if constexpr (std::is_same_v<Number, float>) {
     if (dtype_ == DType::kFloat32) {
-      tables_->take_floats(tables_->take.mapping, static_cast<const float*>(port), robot.data());
+      tables_->take.map(tables_->take.mapping, static_cast<const float*>(port), robot.data());
       return true;
     }
   }
   const lanes::Mapping& mapping = tables_->take.mapping;
+  const double* factors = mapping.numbers;
+  const double* offsets = factors + mapping.size;
   with_element(dtype_, [&](auto* type) {
     using Element = std::remove_pointer_t<decltype(type)>;
     const auto* const from = static_cast<const Element*>(port);
     for_each_element(mapping, [&](std::size_t i, std::size_t place, std::size_t entry) {
       const double number = to_number(from[place]);
-      const bool as_it_is = mapping.factors == nullptr;
-      robot[i] = static_cast<Number>(as_it_is ? number : (number - mapping.offsets[entry]) * mapping.factors[entry]);
+      const bool as_it_is = mapping.numbers == nullptr;
+      robot[i] = static_cast<Number>(as_it_is ? number : (number - offsets[entry]) * factors[entry]);
     });
   });
   return true;

@@ -18,6 +18,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Of a code: the element is in the second vector.
+constexpr std::uint8_t kInLast = 0x40;
+
 // Joints are a dozen or two: longer vectors than these would mostly be empty.
 using Eight = hn::CappedTag<float, 8>;
 using Four = hn::CappedTag<float, 4>;
@@ -26,155 +29,179 @@ using Four = hn::CappedTag<float, 4>;
 #undef LEAPP_LANES_ARE_VECTORS
 #define LEAPP_LANES_ARE_VECTORS (HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR)
 
-template <bool kForward>
+/// Which of the two formulas, if any: as they are, x * factor + offset, (x - offset) * factor.
+enum class Formula { kNone, kForward, kBackward };
+
+template <Formula kFormula>
 HWY_INLINE float convert(double x, double factor, double offset) {
-  return static_cast<float>(kForward ? x * factor + offset : (x - offset) * factor);
+  return static_cast<float>(kFormula == Formula::kForward ? x * factor + offset : (x - offset) * factor);
 }
 
-template <bool kForward>
-HWY_INLINE void map_singly(const Mapping& m, const float* from, float* to) {
-  if (m.factors == nullptr) {
-    for (std::size_t i = 0; i < m.size; ++i) to[i] = from[m.places[i]];
-    return;
-  }
-  for (std::size_t i = 0; i < m.size; ++i) {
-    to[i] = convert<kForward>(static_cast<double>(from[m.places[i]]), m.factors[i], m.offsets[i]);
+template <Formula kFormula>
+void map_singly(const Mapping& m, const float* from, float* to) noexcept {
+  for (const float* end = from + std::size_t{m.rows} * m.size; from != end; from += m.size, to += m.size) {
+    for (std::size_t i = 0; i < m.size; ++i) {
+      const float value = from[m.places[i]];
+      to[i] = kFormula == Formula::kNone ? value : convert<kFormula>(value, m.numbers[i], m.numbers[m.size + i]);
+    }
   }
 }
 
 #if LEAPP_LANES_ARE_VECTORS
 
-/// What is `at` in the tables, of a vector of floats.
-template <bool kForward, class D>
-HWY_INLINE hn::Vec<D> convert_lanes(D /*d*/, const Mapping& m, std::size_t at, hn::Vec<D> values) {
-  if (m.factors == nullptr) return values;
-  const hn::Half<D> half;
-  const hn::Rebind<double, decltype(half)> wide;
-  const auto one = [&](auto part, std::size_t i) HWY_ATTR {
-    const auto x = hn::PromoteTo(wide, part);
-    const auto factor = hn::LoadU(wide, m.factors + i);
-    const auto offset = hn::LoadU(wide, m.offsets + i);
-    return hn::DemoteTo(half, kForward ? hn::Add(hn::Mul(x, factor), offset) : hn::Mul(hn::Sub(x, offset), factor));
-  };
-  constexpr D d;
-  const auto low = one(hn::LowerHalf(half, values), at);
-  const auto high = one(hn::UpperHalf(half, values), at + hn::Lanes(half));
-  return hn::Combine(d, high, low);
+template <Formula kFormula, class D, class V>
+HWY_INLINE auto convert_doubles(D d, V values, const double* factors, std::size_t size) {
+  const hn::Rebind<double, D> wide;
+  const auto x = hn::PromoteTo(wide, values);
+  const auto factor = hn::LoadU(wide, factors);
+  const auto offset = hn::LoadU(wide, factors + size);
+  return hn::DemoteTo(
+      d, kFormula == Formula::kForward ? hn::Add(hn::Mul(x, factor), offset) : hn::Mul(hn::Sub(x, offset), factor));
 }
 
-/// Rows of one to two vectors: all of a row is in registers, and what is written overlaps.
-template <bool kForward, class D>
-HWY_INLINE void map_short(D d, const Mapping& m, const float* from, float* to) {
-  const hn::RebindToSigned<D> places;
-  const std::size_t last = m.size - hn::Lanes(d);
-  const auto first_values = hn::LoadU(d, from);
-  const auto last_values = hn::LoadU(d, from + last);
-  const auto bound = hn::Set(places, static_cast<std::int32_t>(hn::Lanes(d)));
-  const auto one = [&](std::size_t at) HWY_ATTR {
-    const auto lane = hn::IndicesFromVec(d, hn::LoadU(places, m.lanes + at));
-    const auto in_first = hn::RebindMask(d, hn::Lt(hn::LoadU(places, m.places + at), bound));
-    const auto values =
-        hn::IfThenElse(in_first, hn::TableLookupLanes(first_values, lane), hn::TableLookupLanes(last_values, lane));
-    return convert_lanes<kForward>(d, m, at, values);
-  };
-  const auto low = one(0);
-  const auto high = one(last);
-  hn::StoreU(low, d, to);
-  hn::StoreU(high, d, to + last);
-}
-
-/// Rows of a vector or more.
-template <bool kForward, class D>
-HWY_INLINE void map_long(D d, const Mapping& m, const float* from, float* to) {
-  const hn::RebindToSigned<D> places;
-  for (std::size_t i = 0;; i += hn::Lanes(d)) {
-    const std::size_t at = std::min(i, m.size - hn::Lanes(d));
-    const auto values = hn::GatherIndex(d, from, hn::LoadU(places, m.places + at));
-    hn::StoreU(convert_lanes<kForward>(d, m, at, values), d, to + at);
-    if (at + hn::Lanes(d) == m.size) return;
+/// A vector of floats by what is `at` in the tables.
+template <Formula kFormula, class D>
+HWY_INLINE hn::Vec<D> convert_floats(D d, const Mapping& m, std::size_t at, hn::Vec<D> values) {
+  const double* factors = m.numbers + at;
+  if constexpr (kFormula == Formula::kNone) {
+    return values;
+  } else if constexpr (hn::MaxLanes(hn::ScalableTag<double>()) >= hn::MaxLanes(d)) {
+    return convert_doubles<kFormula>(d, values, factors, m.size);
+  } else {
+    const hn::Half<D> half;
+    const auto low = convert_doubles<kFormula>(half, hn::LowerHalf(half, values), factors, m.size);
+    const auto high =
+        convert_doubles<kFormula>(half, hn::UpperHalf(half, values), factors + hn::MaxLanes(half), m.size);
+    return hn::Combine(d, high, low);
   }
 }
 
-template <bool kForward>
-HWY_INLINE void map_row(const Mapping& m, const float* from, float* to) {
+/// Rows of one to two vectors: all of a row is in registers, and what is written overlaps.
+template <Formula kFormula, class D>
+void map_short(const Mapping& m, const float* from, float* to) noexcept {
+  constexpr D d;
+  const hn::RebindToSigned<D> places;
+  const hn::Rebind<std::uint8_t, D> bytes;
+  const std::size_t last = m.size - hn::MaxLanes(d);
+  for (std::size_t row = 0; row < m.rows; ++row, from += m.size, to += m.size) {
+    const auto first_values = hn::LoadU(d, from);
+    const auto last_values = hn::LoadU(d, from + last);
+    const auto one = [&](std::size_t at) HWY_ATTR {
+      const auto code = hn::PromoteTo(places, hn::LoadU(bytes, m.codes.data() + at));
+      const auto lane = hn::IndicesFromVec(d, hn::And(code, hn::Set(places, kInLast - 1)));
+      const auto in_last = hn::RebindMask(d, hn::Gt(code, hn::Set(places, kInLast - 1)));
+      const auto values =
+          hn::IfThenElse(in_last, hn::TableLookupLanes(last_values, lane), hn::TableLookupLanes(first_values, lane));
+      return convert_floats<kFormula>(d, m, at, values);
+    };
+    const auto low = one(0);
+    const auto high = one(last);
+    hn::StoreU(low, d, to);
+    hn::StoreU(high, d, to + last);
+  }
+}
+
+/// Rows of a vector or more.
+template <Formula kFormula, class D>
+void map_long(const Mapping& m, const float* from, float* to) noexcept {
+  constexpr D d;
+  const hn::RebindToSigned<D> places;
+  for (std::size_t row = 0; row < m.rows; ++row, from += m.size, to += m.size) {
+    for (std::size_t i = 0; i < m.size; i += hn::MaxLanes(d)) {
+      const std::size_t at = std::min(i, m.size - hn::MaxLanes(d));
+      const auto values = hn::GatherIndex(d, from, hn::LoadU(places, m.places + at));
+      hn::StoreU(convert_floats<kFormula>(d, m, at, values), d, to + at);
+    }
+  }
+}
+
+template <Formula kFormula>
+MapFloats map_of(std::size_t size) noexcept {
   constexpr std::size_t kEight = hn::MaxLanes(Eight());
-  if (m.size < hn::MaxLanes(Four())) return map_singly<kForward>(m, from, to);
-  if (m.size < kEight) return map_short<kForward>(Four(), m, from, to);
-  if (m.size <= 2 * kEight) return map_short<kForward>(Eight(), m, from, to);
-  map_long<kForward>(Eight(), m, from, to);
+  static_assert(2 * kEight <= Mapping::kShort);
+  if (size < hn::MaxLanes(Four())) return &map_singly<kFormula>;
+  if (size < kEight) return &map_short<kFormula, Four>;
+  return size <= 2 * kEight ? &map_short<kFormula, Eight> : &map_long<kFormula, Eight>;
 }
 
 #else
 
-template <bool kForward>
-HWY_INLINE void map_row(const Mapping& m, const float* from, float* to) {
-  map_singly<kForward>(m, from, to);
+template <Formula kFormula>
+MapFloats map_of(std::size_t /*size*/) noexcept {
+  return &map_singly<kFormula>;
 }
 
 #endif
 
+MapFloats find_map(std::size_t size, bool converts, bool forward) noexcept {
+  if (!converts) return map_of<Formula::kNone>(size);
+  return forward ? map_of<Formula::kForward>(size) : map_of<Formula::kBackward>(size);
+}
+
+/// What a port's elements are compared with.
+template <typename Number>
+struct Sides {
+  const Number* from;
+  const Number* last;  ///< null: no rates
+  Number* next;        ///< null: nothing is kept
+};
+
 /// Whether a vector at `i` is as it should be.
-template <typename Number, class D>
-HWY_INLINE hn::Mask<D> look_at(D d, const Watched<Number>& w, const Number* from, const Number* last, Number* next,
-                               std::size_t i) {
-  const auto values = hn::LoadU(d, from + i);
-  if (next != nullptr) hn::StoreU(values, d, next + i);
-  auto fine = hn::And(hn::Ge(values, hn::LoadU(d, w.limits + i)), hn::Le(values, hn::LoadU(d, w.limits + w.size + i)));
-  if (last != nullptr) {
-    const auto change = hn::Abs(hn::Sub(values, hn::LoadU(d, last + i)));
-    fine = hn::And(fine, hn::Le(change, hn::LoadU(d, w.limits + 2 * w.size + i)));
-  }
+template <bool kUniform, typename Number, class D>
+HWY_INLINE hn::Mask<D> look_at(D d, const Watched<Number>& w, const Sides<Number>& sides, std::size_t i) {
+  const Number* limits = w.table + 2 * w.size + i;
+  const auto lower = kUniform ? hn::Set(d, w.lower) : hn::LoadU(d, limits);
+  const auto upper = kUniform ? hn::Set(d, w.upper) : hn::LoadU(d, limits + w.size);
+  const auto values = hn::LoadU(d, sides.from + i);
+  if (sides.next != nullptr) hn::StoreU(values, d, sides.next + i);
+  const auto fine = hn::And(hn::Ge(values, lower), hn::Le(values, upper));
+  if (sides.last == nullptr) return fine;
+  const auto rate = kUniform ? hn::Set(d, w.rate) : hn::LoadU(d, limits + 2 * w.size);
+  return hn::And(fine, hn::Le(hn::Abs(hn::Sub(values, hn::LoadU(d, sides.last + i))), rate));
+}
+
+std::uint8_t code_for(std::size_t place, std::size_t size) noexcept {
+  const std::size_t eight = hn::MaxLanes(Eight());
+  if (!LEAPP_LANES_ARE_VECTORS || size < hn::MaxLanes(Four()) || size > 2 * eight) return 0;
+  const std::size_t count = size < eight ? hn::MaxLanes(Four()) : eight;
+  return static_cast<std::uint8_t>(place < count ? place : kInLast + place - (size - count));
+}
+
+template <typename Number>
+HWY_INLINE bool is_within(const Watched<Number>& w, const Sides<Number>& sides, std::size_t i) {
+  const Number* limits = w.table + 2 * w.size + i;
+  const Number value = sides.from[i];
+  if (sides.next != nullptr) sides.next[i] = value;
+  if (!(value >= (w.uniform ? w.lower : limits[0]) && value <= (w.uniform ? w.upper : limits[w.size]))) return false;
+  return sides.last == nullptr || std::abs(value - sides.last[i]) <= (w.uniform ? w.rate : limits[2 * w.size]);
+}
+
+/// The last vector overlaps the one before.
+template <bool kUniform, typename Number, class D>
+HWY_INLINE hn::Mask<D> look_at_all(D d, const Watched<Number>& w, const Sides<Number>& sides) {
+  const std::size_t last = w.size - hn::MaxLanes(d);
+  auto fine = look_at<kUniform>(d, w, sides, last);
+  for (std::size_t i = 0; i < last; i += hn::MaxLanes(d)) fine = hn::And(fine, look_at<kUniform>(d, w, sides, i));
   return fine;
 }
 
-template <bool kForward>
-HWY_INLINE void map_rows(const Mapping& m, const float* from, float* to) {
-  const Mapping mapping = m;  // no write to `to` changes it, and the compiler may know
-  for (std::size_t row = 0; row < mapping.rows; ++row) {
-    map_row<kForward>(mapping, from + row * mapping.size, to + row * mapping.size);
-  }
-}
-
-void map_forward(const Mapping& m, const float* from, float* to) noexcept { map_rows<true>(m, from, to); }
-void map_backward(const Mapping& m, const float* from, float* to) noexcept { map_rows<false>(m, from, to); }
-
-std::int32_t lane_of(std::int32_t place, std::size_t size) noexcept {
-  if (!LEAPP_LANES_ARE_VECTORS || size < hn::MaxLanes(Four()) || size > 2 * hn::MaxLanes(Eight())) return 0;
-  const std::size_t count = size < hn::MaxLanes(Eight()) ? hn::MaxLanes(Four()) : hn::MaxLanes(Eight());
-  const auto at = static_cast<std::size_t>(place);
-  return static_cast<std::int32_t>(at < count ? at : at - (size - count));
-}
-
-template <typename Number>
-HWY_INLINE bool is_within(const Watched<Number>& w, const Number* from, const Number* last, Number* next,
-                          std::size_t i) {
-  const Number value = from[i];
-  if (next != nullptr) next[i] = value;
-  const bool fine = value >= w.limits[i] && value <= w.limits[w.size + i];
-  return fine && (last == nullptr || std::abs(value - last[i]) <= w.limits[2 * w.size + i]);
-}
-
-/// Short ports one by one, the others by vectors, of which the last overlaps the one before.
+/// Short ports one by one, the others by vectors.
 template <typename Number>
 HWY_INLINE bool all_within(std::span<const Watched<Number>> all, Turn turn) {
   constexpr hn::CappedTag<Number, 32 / sizeof(Number)> d;
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
   bool few_fine = true;
   auto fine = hn::Eq(hn::Zero(d), hn::Zero(d));
-  for (const Watched<Number>& entry : all) {
-    const Watched<Number> w = entry;
-    const Number* from = w.from[turn.parity];
-    const Number* before = w.state[turn.parity] != nullptr ? w.state[turn.parity] : w.memory + turn.last * w.size;
-    const Number* last = w.limited ? before : nullptr;
-    Number* next = w.keeps ? w.memory + (1 - turn.last) * w.size : nullptr;
-    if (w.size < kLanes) {
-      for (std::size_t i = 0; i < w.size; ++i) few_fine = is_within(w, from, last, next, i) && few_fine;
-      continue;
+  for (const Watched<Number>& w : all) {
+    const std::size_t size = w.size;
+    const Number* before = w.state[turn.parity] != nullptr ? w.state[turn.parity] : w.table + turn.last * size;
+    const Sides<Number> sides{.from = w.from[turn.parity],
+                              .last = w.limited ? before : nullptr,
+                              .next = w.keeps ? w.table + (1 - turn.last) * size : nullptr};
+    if (size < hn::MaxLanes(d)) {
+      for (std::size_t i = 0; i < size; ++i) few_fine = is_within(w, sides, i) && few_fine;
+    } else {
+      fine = hn::And(fine, w.uniform ? look_at_all<true>(d, w, sides) : look_at_all<false>(d, w, sides));
     }
-    for (std::size_t i = 0; i + kLanes < w.size; i += kLanes) {
-      fine = hn::And(fine, look_at(d, w, from, last, next, i));
-    }
-    fine = hn::And(fine, look_at(d, w, from, last, next, w.size - kLanes));
   }
   return few_fine && hn::AllTrue(d, fine);
 }
@@ -189,15 +216,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace leapp::runtime::lanes {
 
-LEAPP_KERNEL_TABLE(map_forward);
-LEAPP_KERNEL_TABLE(map_backward);
-LEAPP_KERNEL_TABLE(lane_of);
+LEAPP_KERNEL_TABLE(find_map);
+LEAPP_KERNEL_TABLE(code_for);
 LEAPP_KERNEL_TABLE(are_floats_within);
 LEAPP_KERNEL_TABLE(are_doubles_within);
 
-std::int32_t lanes_of(std::int32_t place, std::size_t size) noexcept { return LEAPP_KERNEL(lane_of)(place, size); }
-MapFloats forward_map() noexcept { return LEAPP_KERNEL(map_forward); }
-MapFloats backward_map() noexcept { return LEAPP_KERNEL(map_backward); }
+std::uint8_t code_of(std::size_t place, std::size_t size) noexcept { return LEAPP_KERNEL(code_for)(place, size); }
+MapFloats forward_map(const Mapping& mapping) noexcept {
+  return LEAPP_KERNEL(find_map)(mapping.size, mapping.numbers != nullptr, true);
+}
+MapFloats backward_map(const Mapping& mapping) noexcept {
+  return LEAPP_KERNEL(find_map)(mapping.size, mapping.numbers != nullptr, false);
+}
 AreWithin<float> floats_within() noexcept { return LEAPP_KERNEL(are_floats_within); }
 AreWithin<double> doubles_within() noexcept { return LEAPP_KERNEL(are_doubles_within); }
 

@@ -42,23 +42,27 @@ struct Example {
     std::shuffle(places.begin(), places.end(), random);
     std::uniform_real_distribution<double> number(-3, 3);
     for (double& one : numbers) one = number(random);
-    for (const std::int32_t place : places) lanes.push_back(lanes_of(place, size));
-    mapping = {places.data(), lanes.data(), nullptr, nullptr, size, rows};
-    if (converts) mapping.factors = numbers.data();
-    if (converts) mapping.offsets = numbers.data() + size;
+    mapping.numbers = converts ? numbers.data() : nullptr;
+    mapping.places = places.data();
+    mapping.size = static_cast<std::uint32_t>(size);
+    mapping.rows = static_cast<std::uint32_t>(rows);
+    for (std::size_t i = 0; i < std::min(size, Mapping::kShort); ++i) {
+      mapping.codes[i] = code_of(static_cast<std::size_t>(places[i]), size);
+    }
   }
 
   [[nodiscard]] float expected(const std::vector<float>& from, std::size_t i, bool forward) const {
     const std::size_t entry = i % mapping.size;
     const float value = from[i - entry + static_cast<std::size_t>(places[entry])];
-    if (mapping.factors == nullptr) return value;
-    const volatile double product = static_cast<double>(value) * mapping.factors[entry];
-    const volatile double difference = static_cast<double>(value) - mapping.offsets[entry];
-    return static_cast<float>(forward ? product + mapping.offsets[entry] : difference * mapping.factors[entry]);
+    if (mapping.numbers == nullptr) return value;
+    const double factor = numbers[entry];
+    const double offset = numbers[mapping.size + entry];
+    const volatile double product = static_cast<double>(value) * factor;
+    const volatile double difference = static_cast<double>(value) - offset;
+    return static_cast<float>(forward ? product + offset : difference * factor);
   }
 
   std::vector<std::int32_t> places;
-  std::vector<std::int32_t> lanes;
   std::vector<double> numbers;
   Mapping mapping;
 };
@@ -67,7 +71,7 @@ void expect_same(const Example& example, bool forward, std::mt19937& random) {
   const std::size_t count = example.mapping.size * example.mapping.rows;
   const std::vector<float> from = hostile_floats(count, random);
   std::vector<float> to(count + 2, kUntouched);
-  (forward ? forward_map() : backward_map())(example.mapping, from.data(), to.data() + 1);
+  (forward ? forward_map(example.mapping) : backward_map(example.mapping))(example.mapping, from.data(), to.data() + 1);
   EXPECT_EQ(to.front(), kUntouched);
   EXPECT_EQ(to.back(), kUntouched);
   for (std::size_t i = 0; i < count; ++i) {
@@ -90,27 +94,45 @@ TEST_P(LanesTest, MapsAreTheSameBitsAsOneElementAfterTheOther) {
   }
 }
 
+struct Kind {
+  bool limited = false;
+  bool state = false;
+  bool uniform = false;
+};
+
+std::vector<Kind> all_kinds() {
+  std::vector<Kind> kinds;
+  for (const bool limited : {false, true}) {
+    for (const bool state : {false, true}) {
+      for (const bool uniform : {false, true}) kinds.push_back({limited, state, uniform});
+    }
+  }
+  return kinds;
+}
+
 /// One port with bounds -1 to 1 and, if it is limited, a rate of 0.25; what it holds is all 0.5, as it was before.
 template <typename Number>
 struct Port {
-  Port(std::size_t size, bool limited, bool state)
-      : values(size + 2, Number{0.5}), before(size, Number{0.5}), limits(3 * size, -1), memory(2 * size, Number{0.5}) {
-    std::fill_n(limits.begin() + static_cast<std::ptrdiff_t>(size), size, 1);
-    std::fill_n(limits.begin() + static_cast<std::ptrdiff_t>(2 * size), size, 0.25);
+  Port(std::size_t size, Kind kind) : values(size + 2, Number{0.5}), before(size, Number{0.5}), table(2 * size, 0.5) {
     values.front() = values.back() = kNaN;  // beside the port
     watched.from = {values.data() + 1, nullptr};
-    if (state) watched.state = {before.data(), nullptr};
-    watched.limits = limits.data();
-    watched.memory = memory.data();
-    watched.size = size;
-    watched.limited = limited;
-    watched.keeps = !state;
+    if (kind.state) watched.state = {before.data(), nullptr};
+    watched.size = static_cast<std::uint32_t>(size);
+    watched.limited = kind.limited;
+    watched.keeps = !kind.state;
+    watched.uniform = kind.uniform;
+    for (const Number limit : {Number{-1}, Number{1}, Number{0.25}}) {
+      table.insert(table.end(), kind.uniform ? 0 : size, limit);
+    }
+    watched.table = table.data();
+    watched.lower = kind.uniform ? -1 : 1;
+    watched.upper = kind.uniform ? 1 : -1;
+    watched.rate = kind.uniform ? 0.25 : -1;
   }
 
   std::vector<Number> values;
   std::vector<Number> before;
-  std::vector<Number> limits;
-  std::vector<Number> memory;
+  std::vector<Number> table;
   Watched<Number> watched;
 };
 
@@ -126,8 +148,8 @@ bool within(const Port<Number>& port, unsigned last = 0) {
 }
 
 template <typename Number>
-void expect_every_element_is_seen(std::size_t size, bool limited, bool state) {
-  Port<Number> port(size, limited, state);
+void expect_every_element_is_seen(std::size_t size, Kind kind) {
+  Port<Number> port(size, kind);
   ASSERT_TRUE(within(port));
   for (std::size_t i = 1; i <= size; ++i) {
     for (const Number bad : {Number{kNaN}, Number{kInfinity}, Number{-kInfinity}, Number{1.125}, Number{-1.125}}) {
@@ -135,7 +157,7 @@ void expect_every_element_is_seen(std::size_t size, bool limited, bool state) {
       ASSERT_FALSE(within(port)) << "element " << i - 1 << " of " << size << ": " << bad;
     }
     port.values[i] = Number{0.125};  // too far from the last, and nothing else
-    ASSERT_EQ(within(port), !limited) << "element " << i - 1 << " of " << size;
+    ASSERT_EQ(within(port), !kind.limited) << "element " << i - 1 << " of " << size;
     port.values[i] = Number{0.75};  // as far as it may be
     ASSERT_TRUE(within(port)) << "element " << i - 1 << " of " << size;
     port.values[i] = Number{0.5};
@@ -144,33 +166,31 @@ void expect_every_element_is_seen(std::size_t size, bool limited, bool state) {
 
 TEST_P(LanesTest, NoElementOutsideOfItsLimitsIsMissed) {
   for (std::size_t size = 1; size <= kLongest; ++size) {
-    for (const bool limited : {false, true}) {
-      for (const bool state : {false, true}) {
-        expect_every_element_is_seen<float>(size, limited, state);
-        expect_every_element_is_seen<double>(size, limited, state);
-      }
+    for (const Kind kind : all_kinds()) {
+      expect_every_element_is_seen<float>(size, kind);
+      expect_every_element_is_seen<double>(size, kind);
     }
   }
 }
 
 TEST_P(LanesTest, WhatIsKeptGoesToTheOtherHalf) {
   for (std::size_t size = 1; size <= kLongest; ++size) {
-    Port<float> port(size, true, false);
+    Port<float> port(size, {.limited = true});
     std::fill_n(port.values.begin() + 1, size, 0.625F);
     ASSERT_TRUE(within(port, 1));
-    const auto half = port.memory.begin() + static_cast<std::ptrdiff_t>(size);
-    EXPECT_EQ(std::vector<float>(port.memory.begin(), half), std::vector<float>(size, 0.625F));
-    EXPECT_EQ(std::vector<float>(half, port.memory.end()), std::vector<float>(size, 0.5F));
+    const auto half = port.table.begin() + static_cast<std::ptrdiff_t>(size);
+    EXPECT_EQ(std::vector<float>(port.table.begin(), half), std::vector<float>(size, 0.625F));
+    EXPECT_EQ(std::vector<float>(half, half + static_cast<std::ptrdiff_t>(size)), std::vector<float>(size, 0.5F));
     port.watched.keeps = false;
     std::fill_n(port.values.begin() + 1, size, 0.5F);
     ASSERT_TRUE(within(port, 1));
-    EXPECT_EQ(port.memory.front(), 0.625F) << "nobody asked for it";
+    EXPECT_EQ(port.table.front(), 0.625F) << "nobody asked for it";
   }
 }
 
 TEST_P(LanesTest, ARateComparedWithNothingIsNotWithin) {
-  Port<float> port(12, true, false);
-  port.memory.assign(24, kNaN);
+  Port<float> port(12, {.limited = true});
+  std::fill_n(port.table.begin(), 24, kNaN);
   EXPECT_FALSE(within(port));
   port.watched.limited = false;
   EXPECT_TRUE(within(port));
@@ -178,7 +198,8 @@ TEST_P(LanesTest, ARateComparedWithNothingIsNotWithin) {
 
 TEST_P(LanesTest, OneOfManyPortsIsFound) {
   std::vector<Port<float>> ports;
-  for (std::size_t size = 1; size <= kLongest; ++size) ports.emplace_back(size, true, false);
+  for (std::size_t size = 1; size <= kLongest; ++size)
+    ports.emplace_back(size, Kind{.limited = true, .uniform = size % 2 == 0});
   std::vector<Watched<float>> all;
   for (Port<float>& port : ports) all.push_back(port.watched);
   ASSERT_TRUE(floats_within()(all, {}));
