@@ -16,8 +16,13 @@ class StepRing {
  public:
   static constexpr std::size_t kFewest = 8;
 
+  struct Slot {
+    std::size_t bytes = 0;
+    std::size_t usual = 0;  ///< of these: what is written at every step, at the beginning of the slot
+  };
+
   /// As many slots as fit into `bytes`, and kFewest at least. All of the memory is there at once.
-  static Result<std::unique_ptr<StepRing>> make(std::size_t slot_bytes, std::size_t bytes);
+  static Result<std::unique_ptr<StepRing>> make(Slot slot, std::size_t bytes);
 
   ~StepRing();
   StepRing(const StepRing&) = delete;
@@ -37,7 +42,7 @@ class StepRing {
     published_.store(++head_, std::memory_order_release);
     next_ += slot_bytes_;
     if (next_ == memory_ + count_ * slot_bytes_) next_ = memory_;
-    fetch(next_, slot_bytes_);
+    fetch(next_, usual_bytes_);
   }
 
   // ---- The thread that empties them.
@@ -60,6 +65,7 @@ class StepRing {
 
   std::byte* memory_ = nullptr;
   std::size_t slot_bytes_ = 0;
+  std::size_t usual_bytes_ = 0;
   std::size_t count_ = 0;
   // Each thread writes to a cache line of its own.
   alignas(64) std::uint64_t head_ = 0;
