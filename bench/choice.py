@@ -13,19 +13,17 @@ count for little. Build bench_operators first.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from processes import OURS, ROOT, call, cpu, environment_of
+import pages
+from processes import OURS, ROOT, call, environment_of
 
 PROGRAM = ROOT / "build" / "default" / "bench" / "bench_operators"
-FIGURES = ROOT / "build" / "bench" / "choice.json"
 PAGE = ROOT / "docs" / "realtime.md"
 ROUNDS = 3
 
@@ -89,22 +87,21 @@ def is_slower(row: dict[str, Any]) -> bool:
 
 
 def report() -> None:
-    figures: dict[str, Any] = {"cpu": cpu(), "date": str(date.today()), "rows": {}}
+    rows: dict[str, Any] = {}
     print(
         f"\nnetworks that the choice was not made from; us of one step  {'own':>10s} {'ORT':>10s} {'ratio':>6s}  auto"
     )
     with tempfile.TemporaryDirectory() as folder:
         paths = call(OURS, Path(__file__), "--export", folder)
         for name, (text, _, _) in networks().items():
-            row = figures["rows"][name] = measure(paths[name])
+            row = rows[name] = measure(paths[name])
             if "falls_back" in row:
                 print(f"  {text:58s} falls back: {row['falls_back'][:120]}", flush=True)
                 continue
             own, other, taken = row["native"], row["onnxruntime"], "native" if row["wins"] else "onnxruntime"
             slower = "  SLOWER" if is_slower(row) else ""
             print(f"  {text:58s} {own:10.1f} {other:10.1f} {own / other:6.2f}  {taken}{slower}", flush=True)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=1))
+    pages.keep("choice", {"rows": rows})
 
 
 def table(figures: dict[str, Any]) -> str:
@@ -126,13 +123,7 @@ def table(figures: dict[str, Any]) -> str:
 
 
 def write() -> None:
-    begin, end = "<!-- choice: bench/choice.py --write -->", "<!-- choice end -->"
-    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    figures = json.loads(FIGURES.read_text())
-    text, count = pattern.subn(lambda _: f"{begin}\n{table(figures)}\n{end}", PAGE.read_text())
-    if count != 1:
-        raise SystemExit(f"{PAGE}: expected one place between {begin} and {end}, found {count}")
-    PAGE.write_text(text)
+    pages.put(PAGE, "choice", table(pages.kept("choice")))
 
 
 if __name__ == "__main__":

@@ -8,20 +8,17 @@ engines.py --write    makes the table in docs/realtime.md and docs/pictures/engi
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 import subprocess
 import sys
 import time
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from processes import OURS, ROOT, call, cpu
+import pages
+from processes import OURS, ROOT, call
 
 BUNDLES = ROOT / "build" / "bench-engines"
-FIGURES = ROOT / "build" / "bench" / "engines.json"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
 PAGE = ROOT / "docs" / "realtime.md"
@@ -116,10 +113,7 @@ def show(figures: dict[str, Any]) -> None:
 
 def report() -> None:
     prepare()
-    figures = {"cpu": cpu(), "date": str(date.today()), "steps": stepping(), "loading": loading(), "sizes": sizes()}
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=1))
-    show(figures)
+    show(pages.keep("engines", {"steps": stepping(), "loading": loading(), "sizes": sizes()}))
     shutil.rmtree(BUNDLES)
 
 
@@ -192,15 +186,10 @@ def picture(figures: dict[str, Any]) -> str:
 
 
 def write() -> None:
-    figures = json.loads(FIGURES.read_text())
+    figures = pages.kept("engines")
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(picture(figures))
-    begin, end = "<!-- engines: bench/engines.py --write -->", "<!-- engines end -->"
-    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    text, count = pattern.subn(lambda _: f"{begin}\n{table(figures)}\n{end}", PAGE.read_text())
-    if count != 1:
-        raise SystemExit(f"{PAGE}: expected one place between {begin} and {end}, found {count}")
-    PAGE.write_text(text)
+    pages.put(PAGE, "engines", table(figures))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,19 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `make bench` about bundles that are swapped while they run: is a step late because of it?"""
+"""The part of `make bench` about bundles that are swapped while they run: is a step late because of it?
+
+reload.py            measures, prints, keeps the figures; after robot.py, which exports the bundle
+reload.py --write    makes the table in docs/robot.md from them
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+import pages
 from processes import ROOT, call
-from robot import FOLDER
+from robot import FOLDER, PAGE
 
 PROGRAM = ROOT / "build" / "default" / "bench" / "bench_reload"
 STEPS, SWAPS = 1_000_000, 1_000
@@ -21,21 +27,41 @@ def row(found: dict[str, Any], run: str, clock: str) -> str:
     return f"  {RUNS[run] + ', ' + CLOCKS[clock]:32s} {times}"
 
 
+def about(found: dict[str, Any], run: str) -> str:
+    steps, stolen = found[run], found["stolen_ms"][0 if run == "without" else 1]
+    return (
+        f"{RUNS[run]}: {steps['long']} of {steps['steps']:,} steps took over 100 µs, {steps['long_cpu']} of them by "
+        f"their own time; {steps['faults']} page faults, the core lost {steps['lost']} times, {stolen:.0f} ms stolen"
+    )
+
+
 def report() -> None:
     """REQUIRES: robot.report() has exported the bundle."""
-    found = call(PROGRAM, FOLDER / "robot", STEPS, SWAPS)
+    found = pages.keep("reload", call(PROGRAM, FOLDER / "robot", STEPS, SWAPS))
     print(f"\n{SWAPS:,} swaps during {STEPS:,} steps, µs per step; time on the core includes reading its clock:")
     print(f"  {'':32s} " + " ".join(f"{quantile:>9s}" for quantile in QUANTILES))
     for clock in CLOCKS:
         for run in RUNS:
             print(row(found, run, clock))
-    for place, run in enumerate(("without", "with")):
-        steps = found[run]
-        print(
-            f"  {RUNS[run]}: {steps['long']} steps over 100 µs, {steps['long_cpu']} of them by their own time; "
-            f"{steps['faults']} page faults, core lost {steps['lost']} times, {found['stolen_ms'][place]:.0f} ms stolen"
-        )
+    for run in ("without", "with"):
+        print(f"  {about(found, run)}")
+
+
+def write() -> None:
+    found = pages.kept("reload")
+    lines = [
+        f"{found['cpu']}, {found['date']}; {SWAPS:,} swaps during {STEPS:,} steps, microseconds for each step:",
+        "",
+        "| | p50 | p99 | p99.9 | max |",
+        "|---|---|---|---|---|",
+    ]
+    for clock, when in CLOCKS.items():
+        for run, what in RUNS.items():
+            times = " | ".join(f"{found[run][clock][quantile]:.1f}" for quantile in QUANTILES)
+            lines.append(f"| {what}, {when} | {times} |")
+    lines += [""] + [f"- {about(found, run)}." for run in ("without", "with")]
+    pages.put(PAGE, "reload", "\n".join(lines))
 
 
 if __name__ == "__main__":
-    report()
+    write() if sys.argv[1:] == ["--write"] else report()

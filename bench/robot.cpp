@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What stands between a pipeline and a robot, beside the bare step: nanoseconds per step, as JSON. By the clock, and
-// under "cpu" by what the thread itself has worked: on a machine that does other things these are the better ones.
+// under "cpu_ns" by what the thread itself has worked: on a machine that does other things these are the better ones.
 //
 //   bench_robot BUNDLE STEPS    a bundle whose ports all are [1, joints] with names
 //
@@ -221,7 +221,7 @@ void run(const std::string& bundle, int steps) {
   for (int i = 0; i < steps / kBlock; ++i) {
     for (Row& row : rows) measure(row);  // in turns, so that whatever else the machine does hits all of them
   }
-  std::printf("{%s, \"cpu\": {%s}}\n", text_of(rows, &Times::wall).c_str(), text_of(rows, &Times::cpu).c_str());
+  std::printf("{%s, \"cpu_ns\": {%s}}\n", text_of(rows, &Times::wall).c_str(), text_of(rows, &Times::cpu).c_str());
 }
 
 }  // namespace
