@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `make bench` that is about LEAPP's own engine beside ONNX Runtime.
 
-engines.py            measures, prints, keeps the figures in build/bench/engines.json
+engines.py            measures, prints, keeps the figures in build/bench/engines.json; about two minutes
+engines.py --quick    a tenth of that, and keeps nothing: does it work?
 engines.py --write    makes the table in docs/realtime.md and docs/pictures/engines.svg from those figures
 """
 
@@ -50,24 +51,24 @@ def prepare() -> None:
         call(OURS, worker, "merge", BUNDLES / name)
 
 
-def stepping() -> dict[str, Any]:
+def stepping(rounds: int = ROUNDS, part: int = 1) -> dict[str, Any]:
     """Of each network the round with the lowest sum of medians: the rows of a round belong together."""
     found: dict[str, Any] = {}
     for name, (text, steps, _) in NETWORKS.items():
-        progress(f"engines: {text}, {ROUNDS} rounds of {steps} steps")
-        rounds = [call(CPP, "engines", BUNDLES / name, steps) for _ in range(ROUNDS)]
-        found[name] = min(rounds, key=lambda rows: rows["native"][0] + rows["bare_merged"][0])
+        progress(f"engines: {text}, {rounds} rounds of {steps // part} steps")
+        rows_of = [call(CPP, "engines", BUNDLES / name, steps // part) for _ in range(rounds)]
+        found[name] = min(rows_of, key=lambda rows: rows["native"][0] + rows["bare_merged"][0])
     return found
 
 
-def loading() -> dict[str, Any]:
+def loading(rounds: int = ROUNDS, times: int = 50) -> dict[str, Any]:
     """Of the large MLP: each in processes of its own."""
     folder, found = BUNDLES / "mlp", {}
     for engine, words in (("native", ["native"]), ("onnxruntime", [])):
         progress(f"engines: loading with {engine}")
-        rounds = [call(CPP, "load", folder, 50, *words) for _ in range(ROUNDS)]
-        times = [each.get("fused", each) for each in rounds]
-        best = {key: min(each[key] for each in times) for key in ("first_ms", "then_ms")}
+        loads = [call(CPP, "load", folder, times, *words) for _ in range(rounds)]
+        fused = [each.get("fused", each) for each in loads]
+        best = {key: min(each[key] for each in fused) for key in ("first_ms", "then_ms")}
         found[engine] = {**best, "resident_mb": call(CPP, "memory", folder, *words)["resident_mb"]}
     return found
 
@@ -111,9 +112,12 @@ def show(figures: dict[str, Any]) -> None:
         print(f"  {library} without debug information: {size:.2f} MB")
 
 
-def report() -> None:
+def report(quick: bool = False) -> None:
     prepare()
-    show(pages.keep("engines", {"steps": stepping(), "loading": loading(), "sizes": sizes()}))
+    if quick:
+        show({"steps": stepping(1, 10), "loading": loading(1, 5), "sizes": sizes()})
+    else:
+        show(pages.keep("engines", {"steps": stepping(), "loading": loading(), "sizes": sizes()}))
     shutil.rmtree(BUNDLES)
 
 
@@ -193,4 +197,4 @@ def write() -> None:
 
 
 if __name__ == "__main__":
-    write() if sys.argv[1:] == ["--write"] else report()
+    write() if sys.argv[1:] == ["--write"] else report(quick=sys.argv[1:] == ["--quick"])

@@ -30,15 +30,10 @@ Result<std::unique_ptr<StepRing>> StepRing::make(Slot slot, std::size_t bytes) {
   return ring;
 }
 
-#if defined(__x86_64__)
-// For writing; without the target it would be fetched for reading, and asked for once more. Every 64-bit processor
-// knows the instruction.
-[[gnu::target("prfchw")]]
-#endif
 void StepRing::fetch(std::byte* slot, std::size_t bytes) noexcept {
-  // What does not fit into the nearest cache would push out what is in use.
+  // Not into the nearest cache, which is full of what the step needs.
   constexpr std::size_t kMost = std::size_t{8} << 10U;
-  for (std::size_t at = 0; at < std::min(bytes, kMost); at += 64) __builtin_prefetch(slot + at, 1);
+  for (std::size_t at = 0; at < std::min(bytes, kMost); at += 64) __builtin_prefetch(slot + at, 0, 2);
 }
 
 StepRing::~StepRing() {
