@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 from datetime import date
 from pathlib import Path
@@ -20,9 +21,14 @@ FIGURES = ROOT / "build" / "bench"
 MODULES = ("engines", "choice", "robot", "reload")
 
 
+def machine() -> str:
+    virtual = " hypervisor" in Path("/proc/cpuinfo").read_text()
+    return f"{cpu()}, {'virtual machine with ' if virtual else ''}{os.cpu_count()} cores"
+
+
 def keep(name: str, figures: dict[str, Any]) -> dict[str, Any]:
     """With the machine and the day."""
-    kept = {"cpu": cpu(), "date": str(date.today()), **figures}
+    kept = {"cpu": machine(), "date": str(date.today()), **figures}
     FIGURES.mkdir(parents=True, exist_ok=True)
     (FIGURES / f"{name}.json").write_text(json.dumps(kept, indent=1))
     return kept
