@@ -14,7 +14,7 @@ python_sources = $(wildcard python examples bench tests)
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan test-neon bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -63,8 +63,11 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 	@scripts/stage build cmake --build --preset tsan
 	@scripts/stage "C++ tests, tsan" ctest --preset tsan
 
+test-neon: setup  ## the kernels' tests compiled for 64-bit ARM, in an emulator
+	@scripts/stage "C++ tests, NEON" scripts/test-neon
+
 bench: setup-peer build  ## figures, beside the peer's
-	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload
+	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload bench_operators
 	@scripts/stage bench .venv/bin/python bench/run.py
 
 format: setup  ## clang-format and ruff

@@ -2,25 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `make bench` that is about LEAPP's own engine beside ONNX Runtime.
 
-engines.py            measures, prints, keeps the figures in build/bench/engines.json
+engines.py            measures, prints, keeps the figures in build/bench/engines.json; about two minutes
+engines.py --quick    a tenth of that, and keeps nothing: does it work?
 engines.py --write    makes the table in docs/realtime.md and docs/pictures/engines.svg from those figures
 """
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 import subprocess
 import sys
-from datetime import date
+import time
 from pathlib import Path
 from typing import Any
 
-from processes import OURS, ROOT, call, cpu
+import pages
+from processes import OURS, ROOT, call
 
 BUNDLES = ROOT / "build" / "bench-engines"
-FIGURES = ROOT / "build" / "bench" / "engines.json"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
 PAGE = ROOT / "docs" / "realtime.md"
@@ -36,32 +35,40 @@ NETWORKS = {
     "act": ("ACT-like, d 256, 4+4 layers, chunk 50", 1000, 1.2),
 }
 MOST_OVER_WEIGHTS = 1.3  # the large MLP, over reading its weights once
+_STARTED = time.monotonic()
+
+
+def progress(what: str) -> None:
+    print(f"  [{time.monotonic() - _STARTED:4.0f} s] {what}", file=sys.stderr, flush=True)
 
 
 def prepare() -> None:
     shutil.rmtree(BUNDLES, ignore_errors=True)
     worker = ROOT / "bench" / "stepping.py"
+    progress("engines: exporting " + ", ".join(NETWORKS))
     call(OURS, worker, "export", BUNDLES, "onnx", *NETWORKS)
     for name in NETWORKS:
         call(OURS, worker, "merge", BUNDLES / name)
 
 
-def stepping() -> dict[str, Any]:
+def stepping(rounds: int = ROUNDS, part: int = 1) -> dict[str, Any]:
     """Of each network the round with the lowest sum of medians: the rows of a round belong together."""
     found: dict[str, Any] = {}
-    for name, (_, steps, _) in NETWORKS.items():
-        rounds = [call(CPP, "engines", BUNDLES / name, steps) for _ in range(ROUNDS)]
-        found[name] = min(rounds, key=lambda rows: rows["native"][0] + rows["bare_merged"][0])
+    for name, (text, steps, _) in NETWORKS.items():
+        progress(f"engines: {text}, {rounds} rounds of {steps // part} steps")
+        rows_of = [call(CPP, "engines", BUNDLES / name, steps // part) for _ in range(rounds)]
+        found[name] = min(rows_of, key=lambda rows: rows["native"][0] + rows["bare_merged"][0])
     return found
 
 
-def loading() -> dict[str, Any]:
+def loading(rounds: int = ROUNDS, times: int = 50) -> dict[str, Any]:
     """Of the large MLP: each in processes of its own."""
     folder, found = BUNDLES / "mlp", {}
     for engine, words in (("native", ["native"]), ("onnxruntime", [])):
-        rounds = [call(CPP, "load", folder, 50, *words) for _ in range(ROUNDS)]
-        times = [each.get("fused", each) for each in rounds]
-        best = {key: min(each[key] for each in times) for key in ("first_ms", "then_ms")}
+        progress(f"engines: loading with {engine}")
+        loads = [call(CPP, "load", folder, times, *words) for _ in range(rounds)]
+        fused = [each.get("fused", each) for each in loads]
+        best = {key: min(each[key] for each in fused) for key in ("first_ms", "then_ms")}
         found[engine] = {**best, "resident_mb": call(CPP, "memory", folder, *words)["resident_mb"]}
     return found
 
@@ -105,12 +112,12 @@ def show(figures: dict[str, Any]) -> None:
         print(f"  {library} without debug information: {size:.2f} MB")
 
 
-def report() -> None:
+def report(quick: bool = False) -> None:
     prepare()
-    figures = {"cpu": cpu(), "date": str(date.today()), "steps": stepping(), "loading": loading(), "sizes": sizes()}
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=1))
-    show(figures)
+    if quick:
+        show({"steps": stepping(1, 10), "loading": loading(1, 5), "sizes": sizes()})
+    else:
+        show(pages.keep("engines", {"steps": stepping(), "loading": loading(), "sizes": sizes()}))
     shutil.rmtree(BUNDLES)
 
 
@@ -183,16 +190,11 @@ def picture(figures: dict[str, Any]) -> str:
 
 
 def write() -> None:
-    figures = json.loads(FIGURES.read_text())
+    figures = pages.kept("engines")
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(picture(figures))
-    begin, end = "<!-- engines: bench/engines.py --write -->", "<!-- engines end -->"
-    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    text, count = pattern.subn(lambda _: f"{begin}\n{table(figures)}\n{end}", PAGE.read_text())
-    if count != 1:
-        raise SystemExit(f"{PAGE}: expected one place between {begin} and {end}, found {count}")
-    PAGE.write_text(text)
+    pages.put(PAGE, "engines", table(figures))
 
 
 if __name__ == "__main__":
-    write() if sys.argv[1:] == ["--write"] else report()
+    write() if sys.argv[1:] == ["--write"] else report(quick=sys.argv[1:] == ["--quick"])

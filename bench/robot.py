@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `make bench` about what stands between a bundle and a robot: 25 inputs and 25 outputs of 12 elements.
 
-robot.py FOLDER exports the bundle.
+robot.py             measures, prints, keeps the figures
+robot.py --write     makes the table in docs/robot.md from them
+robot.py FOLDER      exports the bundle
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pages
 from processes import OURS, ROOT, call
 
 FOLDER = ROOT / "build" / "bench-bundles" / "robot"
 PROGRAM = ROOT / "build" / "default" / "bench" / "bench_robot"
+PAGE = ROOT / "docs" / "robot.md"
 PARTS = {
     "maps": "order by name, with scale and offset",
     "guards": "guards: finite, bounds and rate of every element",
@@ -41,12 +45,28 @@ def export(folder: Path) -> None:
 
 def report() -> None:
     call(OURS, Path(__file__), FOLDER)
-    best = min((call(PROGRAM, FOLDER / "robot", 100000) for _ in range(3)), key=lambda found: float(found["all"]))
+    rounds = (call(PROGRAM, FOLDER / "robot", 100000) for _ in range(3))
+    best = pages.keep("robot", min(rounds, key=lambda found: float(found["all"])))
     print(f"\nbetween a bundle and a robot, ns per step beside the bare step of {best['bare']:.0f} ns:")
-    print("  50 ports of 12 elements, float32")
+    print(f"  {'50 ports of 12 elements, float32':50s} {'by the clock':>12s} {'on the core':>12s}")
     for part, title in PARTS.items():
-        print(f"  {title:50s} {best[part]:8.0f} ns")
+        print(f"  {title:50s} {best[part]:12.0f} {best['cpu_ns'][part]:12.0f}")
+
+
+def write() -> None:
+    found = pages.kept("robot")
+    lines = [
+        f"{found['cpu']}, {found['date']}; nanoseconds for each step, beside {found['bare']:.0f} for the bare step:",
+        "",
+        "| 50 ports of 12 elements, float32 | by the clock | on the core |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {title} | {found[part]:.0f} | {found['cpu_ns'][part]:.0f} |" for part, title in PARTS.items()]
+    pages.put(PAGE, "robot", "\n".join(lines))
 
 
 if __name__ == "__main__":
-    export(Path(sys.argv[1]))
+    if sys.argv[1:] == ["--write"]:
+        write()
+    else:
+        export(Path(sys.argv[1])) if sys.argv[1:] else report()

@@ -9,6 +9,7 @@ import platform
 from datetime import date
 from pathlib import Path
 
+import choice
 import deployment
 import engines
 import reload
@@ -72,6 +73,7 @@ def main() -> None:
     scaling("scaling_nodes", "nodes", [5, 10, 25, 50], 3)
     deployment.report()
     engines.report()
+    choice.report()
     robot.report()
     reload.report()
 

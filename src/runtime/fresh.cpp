@@ -62,7 +62,8 @@ PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::swap_into(Pipeline& runnin
   outcome_ = check(old, rule, reset);
   if (outcome_ != Outcome::kSwapped) return outcome_;
   if (old.guards) {
-    for (GuardedPort& guarded : old.guards->ports()) guarded.place = *impl_->find_seat(guarded.port);
+    const std::vector<GuardedPort>& guarded = old.guards->ports();
+    for (std::size_t i = 0; i < guarded.size(); ++i) old.guards->move_to(i, *impl_->find_seat(guarded[i].port));
     impl_->guards = std::move(old.guards);
   }
   if (state_kept_) {

@@ -120,7 +120,7 @@ double largest(DType dtype) {
 Status set_element(GuardedPort& guarded, std::size_t element, const Limits& limits) {
   const Port& port = guarded.port;
   const DType dtype = port.dtype;
-  // An infinity is outside of every bound; see is_clean.
+  // An infinity is outside of every bound; see lanes::Watched.
   double lower = std::max(limits.lower.value_or(-kInfinity), -largest(dtype));
   double upper = std::min(limits.upper.value_or(kInfinity), largest(dtype));
   if (is_whole(dtype)) {
@@ -134,10 +134,11 @@ Status set_element(GuardedPort& guarded, std::size_t element, const Limits& limi
   }
   double rate = limits.per_step.value_or(kInfinity);
   if (limits.per_second) rate = std::min(rate, *limits.per_second / *port.frequency);
-  store_element(dtype, guarded.lower.data(), element, lower);
-  store_element(dtype, guarded.upper.data(), element, upper);
+  const std::size_t size = guarded.rates.size();
+  store_element(dtype, guarded.limits(), element, lower);
+  store_element(dtype, guarded.limits(), size + element, upper);
   guarded.rates[element] = rate;
-  if (!is_whole(dtype)) store_element(dtype, guarded.rate.data(), element, rate);
+  if (!is_whole(dtype)) store_element(dtype, guarded.limits(), 2 * size + element, rate);
   guarded.limited = guarded.limited || rate < kInfinity;
   return {};
 }
@@ -168,9 +169,9 @@ Result<GuardedPort> guarded_port(const PortGuard& rule, Port port) {
   guarded.bounds = rule.bounds;
   guarded.rate_action = rule.rate;
   const std::size_t bytes = port.size() * dtype_size(port.dtype);
-  for (auto* memory : {&guarded.lower, &guarded.upper, &guarded.rate, &guarded.last, &guarded.next}) {
-    memory->resize(bytes);
-  }
+  guarded.table.resize(5 * bytes);
+  guarded.next.resize(bytes);
+  guarded.uniform = std::all_of(limits.begin(), limits.end(), [&](const Limits& one) { return one == limits.front(); });
   guarded.rates.resize(port.size());
   guarded.port = std::move(port);
   for (std::size_t i = 0; i < limits.size(); ++i) LEAPP_RETURN_IF_ERROR(set_element(guarded, i, limits[i]));

@@ -18,23 +18,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Whether all is well, without asking which: a comparison with NaN is false, and so is one of an infinity with the
-// bounds, which are finite.
-template <typename Element>
-bool is_clean(const GuardedPort& port, const std::byte* values, const std::byte* last) noexcept {
-  const auto* value = reinterpret_cast<const Element*>(values);
-  const auto* lower = reinterpret_cast<const Element*>(port.lower.data());
-  const auto* upper = reinterpret_cast<const Element*>(port.upper.data());
-  const std::size_t size = port.rates.size();
-  int bad = 0;
-  for (std::size_t i = 0; i < size; ++i) bad |= static_cast<int>(!(value[i] >= lower[i])) | !(value[i] <= upper[i]);
-  if (!port.limited) return bad == 0;
-  const auto* rate = reinterpret_cast<const Element*>(port.rate.data());
-  const auto* before = reinterpret_cast<const Element*>(last);
-  for (std::size_t i = 0; i < size; ++i) bad |= static_cast<int>(!(std::abs(value[i] - before[i]) <= rate[i]));
-  return bad == 0;
-}
-
 // Steps of exactly the rate must pass, whatever the rounding of the values has made of their difference.
 double slack(DType dtype, double value, double last) noexcept {
   const double unit = dtype == DType::kFloat64    ? 0x1p-52
@@ -64,15 +47,62 @@ const char* action_text(GuardAction action) {
 Result<std::unique_ptr<GuardSet>> GuardSet::make(GuardRules rules, std::vector<Port> ports,
                                                  const std::vector<GuardedPlace>& places) {
   std::unique_ptr<GuardSet> set(new GuardSet);
+  set->ports_.reserve(rules.size());
   for (std::size_t i = 0; i < rules.size(); ++i) {
     LEAPP_ASSIGN_OR_RETURN(GuardedPort port, guarded_port(rules[i], std::move(ports[i])));
     port.place = places[i];
-    (port.port.role == PortRole::kInput ? set->inputs_ : set->results_).push_back(i);
-    set->ports_.push_back(std::move(port));
+    set->add(std::move(port));
   }
   set->rules_ = std::move(rules);
   set->forget();
   return set;
+}
+
+template <typename Number>
+lanes::Watched<Number> GuardSet::watched(GuardedPort& port) const {
+  const auto numbers = [](const std::byte* bytes) { return reinterpret_cast<const Number*>(bytes); };
+  lanes::Watched<Number> found;
+  for (const std::size_t parity : {0U, 1U}) {
+    found.from[parity] = numbers(port.place.from[parity]);
+    found.state[parity] = numbers(port.place.last[parity]);
+  }
+  found.table = reinterpret_cast<Number*>(port.table.data());
+  found.size = static_cast<std::uint32_t>(port.rates.size());
+  found.limited = port.limited;
+  found.uniform = port.uniform;
+  if (port.uniform && found.size > 0) {
+    found.lower = *numbers(port.lower());
+    found.upper = *numbers(port.upper());
+    found.rate = numbers(port.upper())[found.size];
+  }
+  found.keeps = port.keeps && !port.is_state();
+  return found;
+}
+
+void GuardSet::add(GuardedPort port) {
+  Group& group = port.port.role == PortRole::kInput ? inputs_ : results_;
+  const std::size_t at = ports_.size();
+  group.ports.push_back(at);
+  ports_.push_back(std::move(port));
+  GuardedPort& added = ports_.back();
+  if (added.port.dtype == DType::kFloat32) {
+    entries_.push_back({&group, group.floats.size()});
+    group.floats.push_back(watched<float>(added));
+  } else if (added.port.dtype == DType::kFloat64) {
+    entries_.push_back({&group, group.doubles.size()});
+    group.doubles.push_back(watched<double>(added));
+  } else {
+    entries_.push_back({&group, group.others.size()});
+    group.others.push_back(at);
+  }
+}
+
+void GuardSet::move_to(std::size_t at, const GuardedPlace& place) noexcept {
+  GuardedPort& port = ports_[at];
+  port.place = place;
+  const Entry entry = entries_[at];
+  if (port.port.dtype == DType::kFloat32) entry.group->floats[entry.at] = watched<float>(port);
+  if (port.port.dtype == DType::kFloat64) entry.group->doubles[entry.at] = watched<double>(port);
 }
 
 double GuardSet::apply(GuardEvent event, double last, double nearest) noexcept {
@@ -99,8 +129,8 @@ double GuardSet::guard(GuardEvent event, const GuardedPort& port, double value, 
     event.action = port.non_finite;
     return apply(event, last, value);
   }
-  const double lower = load_element(dtype, port.lower.data(), i);
-  const double upper = load_element(dtype, port.upper.data(), i);
+  const double lower = load_element(dtype, port.lower(), i);
+  const double upper = load_element(dtype, port.upper(), i);
   if (value < lower || value > upper) {
     event.cause = value < lower ? GuardCause::kBelow : GuardCause::kAbove;
     event.action = port.bounds;
@@ -118,69 +148,86 @@ double GuardSet::guard(GuardEvent event, const GuardedPort& port, double value, 
   return value;
 }
 
-bool GuardSet::check(std::size_t at, unsigned parity) noexcept {
+bool GuardSet::is_clean(std::size_t at, lanes::Turn turn) const noexcept {
+  const Entry entry = entries_[at];
+  const DType dtype = ports_[at].port.dtype;
+  if (dtype == DType::kFloat32) return floats_within_({&entry.group->floats[entry.at], 1}, turn);
+  return dtype == DType::kFloat64 && doubles_within_({&entry.group->doubles[entry.at], 1}, turn);
+}
+
+// Also of what is all well: what is kept has to be written, and of whole numbers there is no quicker look.
+void GuardSet::check_elements(std::size_t at, unsigned parity) noexcept {
   GuardedPort& port = ports_[at];
   const std::byte* values = port.place.from[parity];
-  const std::byte* last = port.last_good(parity);
+  const std::byte* last = port.is_state() ? port.place.last[parity] : port.kept(turn_);
+  const bool known = port.has_last || port.is_state();
+  const bool keeps = port.keeps && !port.is_state();
   const DType dtype = port.port.dtype;
-  port.dirty = port.odd = false;
-  if (dtype == DType::kFloat32 && is_clean<float>(port, values, last)) return true;
-  if (dtype == DType::kFloat64 && is_clean<double>(port, values, last)) return true;
-  const bool known = port.has_last || port.place.last[parity] != nullptr;
+  const std::size_t width = dtype_size(dtype);
   for (std::size_t i = 0; i < port.rates.size(); ++i) {
     const double value = load_element(dtype, values, i);
     const double before = known ? load_element(dtype, last, i) : kNaN;
     const GuardEvent event{.port = static_cast<std::uint32_t>(at), .element = static_cast<std::uint32_t>(i)};
-    const std::size_t width = dtype_size(dtype);
     const double became = guard(event, port, value, before);
-    port.odd = port.odd || !std::isfinite(became);
+    std::byte* const next = port.next.data() + i * width;
     if (became == value || (std::isnan(became) && std::isnan(value))) {
-      std::memcpy(port.next.data() + i * width, values + i * width, width);  // all of a large integer's digits
+      std::memcpy(next, values + i * width, width);  // all of a large integer's digits
     } else {
       store_element(dtype, port.next.data(), i, became);
       port.dirty = true;
     }
+    if (!keeps) continue;
+    // What was passed although it is not finite is nothing to compare with.
+    const bool good = std::isfinite(load_element(dtype, port.next.data(), i));
+    std::memcpy(port.kept(1 - turn_) + i * width, good ? next : last + i * width, width);
   }
-  return !refused_;
+}
+
+void GuardSet::check(Group& group, unsigned parity) noexcept {
+  const lanes::Turn turn{.parity = parity, .last = turn_};
+  const bool clean =
+      floats_within_(group.floats, turn) && (group.doubles.empty() || doubles_within_(group.doubles, turn));
+  if (clean && group.others.empty() && !group.touched) [[likely]] {
+    return;
+  }
+  for (const std::size_t at : group.ports) {
+    ports_[at].dirty = false;
+    if (!is_clean(at, turn)) check_elements(at, parity);
+  }
+  group.touched = !clean || !group.others.empty();
+}
+
+void GuardSet::write_dirty(const Group& group, unsigned parity) noexcept {
+  for (const std::size_t at : group.ports) {
+    const GuardedPort& port = ports_[at];
+    if (port.dirty) std::memcpy(port.place.to[parity], port.next.data(), port.next.size());
+  }
 }
 
 bool GuardSet::check_inputs() noexcept {
   count_ = 0;
   refused_ = false;
-  for (const std::size_t at : inputs_) check(at, 0);
+  check(inputs_, 0);
   if (refused_) [[unlikely]] {
     return false;
   }
-  for (const std::size_t at : inputs_) {
-    if (ports_[at].dirty) std::memcpy(ports_[at].place.to[0], ports_[at].next.data(), ports_[at].next.size());
-  }
+  if (inputs_.touched) write_dirty(inputs_, 0);
   return true;
 }
 
 bool GuardSet::check_results(unsigned parity) noexcept {
-  for (const std::size_t at : results_) check(at, parity);
+  check(results_, parity);
   return !refused_;
 }
 
 void GuardSet::commit(unsigned parity) noexcept {
-  for (GuardedPort& port : ports_) {
-    const bool state = port.place.last[parity] != nullptr;
-    if (port.dirty && port.port.role != PortRole::kInput) {
-      std::memcpy(port.place.to[parity], port.next.data(), port.next.size());
-    }
-    if (!port.keeps || state) continue;
-    const std::byte* values = port.place.to[parity];
-    const DType dtype = port.port.dtype;
-    if (!port.odd) {
-      std::memcpy(port.last.data(), values, port.last.size());
-    } else {  // what was passed although it is not finite is nothing to compare with
-      for (std::size_t i = 0; i < port.rates.size(); ++i) {
-        const double value = load_element(dtype, values, i);
-        if (std::isfinite(value)) store_element(dtype, port.last.data(), i, value);
-      }
-    }
-    port.has_last = true;
+  if (results_.touched) write_dirty(results_, parity);
+  turn_ = 1 - turn_;
+  if (all_kept_) [[likely]] {
+    return;
   }
+  for (GuardedPort& port : ports_) port.has_last = port.has_last || (port.keeps && !port.is_state());
+  all_kept_ = true;
 }
 
 std::span<const GuardEvent> GuardSet::events() const noexcept {
@@ -217,7 +264,9 @@ Status GuardSet::set_last_good(std::string_view name, std::span<const double> va
       return invalid_argument(
           fmt::format("{}{}: expected a finite number, found {}", name, port.port.element_text(i), values[i]));
     }
-    for (std::size_t i = 0; i < values.size(); ++i) store_element(port.port.dtype, port.last.data(), i, values[i]);
+    for (const unsigned turn : {0U, 1U}) {
+      for (std::size_t i = 0; i < values.size(); ++i) store_element(port.port.dtype, port.kept(turn), i, values[i]);
+    }
     port.has_last = true;
     return {};
   }
@@ -230,30 +279,34 @@ Status GuardSet::set_last_good(std::string_view name, std::span<const double> va
 }
 
 void GuardSet::forget() noexcept {
+  all_kept_ = false;
   for (GuardedPort& port : ports_) {
     port.has_last = false;
-    for (std::size_t i = 0; i < port.rates.size(); ++i) store_element(port.port.dtype, port.last.data(), i, kNaN);
+    for (std::size_t i = 0; i < 2 * port.rates.size(); ++i) {
+      store_element(port.port.dtype, port.kept(0), i, kNaN);
+    }
   }
 }
 
 std::size_t GuardSet::memory_size() const noexcept {
   std::size_t size = 0;
-  for (const GuardedPort& port : ports_) size += 1 + port.last.size();
+  for (const GuardedPort& port : ports_) size += 1 + port.bytes();
   return size;
 }
 
 void GuardSet::save_memory(std::byte* to) const noexcept {
   for (const GuardedPort& port : ports_) {
     *to++ = std::byte{port.has_last};
-    to = std::copy(port.last.begin(), port.last.end(), to);
+    to = std::copy_n(port.kept(turn_), port.bytes(), to);
   }
 }
 
 void GuardSet::load_memory(const std::byte* from) noexcept {
+  all_kept_ = false;
   for (GuardedPort& port : ports_) {
     port.has_last = *from++ != std::byte{0};
-    std::copy_n(from, port.last.size(), port.last.begin());
-    from += port.last.size();
+    for (const unsigned turn : {0U, 1U}) std::copy_n(from, port.bytes(), port.kept(turn));
+    from += port.bytes();
   }
 }
 

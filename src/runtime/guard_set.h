@@ -13,6 +13,7 @@
 #include "leapp/base/status.h"
 #include "leapp/runtime/guards.h"
 #include "leapp/runtime/port.h"
+#include "runtime/lanes/lanes.h"
 
 namespace leapp::runtime {
 
@@ -21,6 +22,20 @@ struct GuardedPlace {
   std::array<const std::byte*, 2> from{};  ///< what the step made, or the caller gave
   std::array<std::byte*, 2> to{};          ///< where the port is read
   std::array<const std::byte*, 2> last{};  ///< what it held before, if the pipeline keeps it: state
+};
+
+/// Bytes that begin with a line of the cache.
+class CacheLines {
+ public:
+  void resize(std::size_t bytes) { lines_.resize(bytes / sizeof(Line) + 1); }
+  [[nodiscard]] std::byte* data() noexcept { return lines_.data()->bytes.data(); }
+  [[nodiscard]] const std::byte* data() const noexcept { return lines_.data()->bytes.data(); }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes{};
+  };
+  std::vector<Line> lines_;
 };
 
 /// One port's rules with every limit worked out: one number for each element.
@@ -32,20 +47,22 @@ struct GuardedPort {
   GuardAction rate_action = GuardAction::kClamp;
   bool keeps = false;    ///< something is compared with, or held at, the last good value
   bool limited = false;  ///< there is a rate
-  // Elements of the port's dtype, one after the other, so that they can be compared as they are.
-  std::vector<std::byte> lower;
-  std::vector<std::byte> upper;
+  /// Of the port's dtype, so that they can be compared as they are: the last good values of inputs and outputs, twice
+  /// (see GuardSet::turn_), the lower bounds, the upper ones and, of floats, the rates.
+  CacheLines table;
+  bool uniform = false;         ///< all elements have the same limits
   std::vector<double> rates;    ///< infinite where there is none
-  std::vector<std::byte> rate;  ///< the same in the port's dtype; of floats only
-  std::vector<std::byte> last;  ///< of inputs and outputs
   std::vector<std::byte> next;  ///< what is to be written when `dirty`
   bool has_last = false;
   bool dirty = false;
-  bool odd = false;  ///< something was passed that is not finite
 
-  [[nodiscard]] const std::byte* last_good(unsigned parity) const noexcept {
-    return place.last[parity] != nullptr ? place.last[parity] : last.data();
-  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return next.size(); }
+  [[nodiscard]] std::byte* kept(unsigned turn) noexcept { return table.data() + turn * bytes(); }
+  [[nodiscard]] const std::byte* kept(unsigned turn) const noexcept { return table.data() + turn * bytes(); }
+  [[nodiscard]] std::byte* limits() noexcept { return table.data() + 2 * bytes(); }
+  [[nodiscard]] const std::byte* lower() const noexcept { return table.data() + 2 * bytes(); }
+  [[nodiscard]] const std::byte* upper() const noexcept { return table.data() + 3 * bytes(); }
+  [[nodiscard]] bool is_state() const noexcept { return place.last[0] != nullptr; }
 };
 
 /// Compares and changes what goes into and comes out of a step. Nothing here allocates after it was made, except
@@ -55,6 +72,8 @@ class GuardSet {
   /// `places[i]` and `ports[i]` belong to `rules[i]`. kInvalidArgument for what cannot be right.
   static Result<std::unique_ptr<GuardSet>> make(GuardRules rules, std::vector<Port> ports,
                                                 const std::vector<GuardedPlace>& places);
+  GuardSet(const GuardSet&) = delete;
+  GuardSet& operator=(const GuardSet&) = delete;
 
   /// A step begins. False: it must not run. Inputs are changed in place.
   [[nodiscard]] bool check_inputs() noexcept;
@@ -64,8 +83,9 @@ class GuardSet {
   void commit(unsigned parity) noexcept;
 
   [[nodiscard]] const GuardRules& rules() const { return rules_; }
-  /// For whoever moves them to another bundle: only places may be changed.
-  [[nodiscard]] std::vector<GuardedPort>& ports() noexcept { return ports_; }
+  [[nodiscard]] const std::vector<GuardedPort>& ports() const noexcept { return ports_; }
+  /// For whoever moves them to another bundle.
+  void move_to(std::size_t at, const GuardedPlace& place) noexcept;
   [[nodiscard]] std::span<const GuardEvent> events() const noexcept;
   [[nodiscard]] std::size_t event_count() const noexcept { return count_; }
   [[nodiscard]] bool refused() const noexcept { return refused_; }
@@ -80,15 +100,41 @@ class GuardSet {
   void load_memory(const std::byte* from) noexcept;
 
  private:
+  /// Ports that are looked at together: the inputs, or what the models made. Of floats all are looked at in one go, and
+  /// only when something is wrong one after the other.
+  struct Group {
+    std::vector<std::size_t> ports;   ///< in ports_, in the order of the rules
+    std::vector<std::size_t> others;  ///< those that are no floats
+    std::vector<lanes::Watched<float>> floats;
+    std::vector<lanes::Watched<double>> doubles;
+    bool touched = false;  ///< some port was looked at by itself and may be dirty
+  };
+  /// Where a port is in its group's vectors.
+  struct Entry {
+    Group* group = nullptr;
+    std::size_t at = 0;
+  };
+
   GuardSet() = default;
-  bool check(std::size_t at, unsigned parity) noexcept;
+  void add(GuardedPort port);
+  template <typename Number>
+  [[nodiscard]] lanes::Watched<Number> watched(GuardedPort& port) const;
+  void check(Group& group, unsigned parity) noexcept;
+  [[nodiscard]] bool is_clean(std::size_t at, lanes::Turn turn) const noexcept;
+  void check_elements(std::size_t at, unsigned parity) noexcept;
+  void write_dirty(const Group& group, unsigned parity) noexcept;
   [[nodiscard]] double guard(GuardEvent event, const GuardedPort& port, double value, double last) noexcept;
   double apply(GuardEvent event, double last, double nearest) noexcept;
 
   GuardRules rules_;
   std::vector<GuardedPort> ports_;
-  std::vector<std::size_t> inputs_;  ///< in ports_
-  std::vector<std::size_t> results_;
+  std::vector<Entry> entries_;  ///< of each of ports_
+  Group inputs_;
+  Group results_;
+  lanes::AreWithin<float> floats_within_ = lanes::floats_within();
+  lanes::AreWithin<double> doubles_within_ = lanes::doubles_within();
+  unsigned turn_ = 0;      ///< which half of what each port keeps has the last good values; commit() changes it
+  bool all_kept_ = false;  ///< every port that keeps something has it
   std::array<GuardEvent, kMostGuardEvents> events_;
   std::size_t count_ = 0;
   GuardEvent culprit_;

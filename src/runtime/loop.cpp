@@ -118,7 +118,8 @@ Status Loop::run_calls(bool (*call)(void*, Tick&), void* target) {
     statistics.lateness.add(between(tick.deadline, tick.woken));
     if (tick.has_input_time_) statistics.input_age.add(between(tick.input_time_, end));
     std::uint64_t next = tick.period + 1;
-    if (end > self.deadline(start, next)) {
+    Time due = self.deadline(start, next);
+    if (end > due) {
       raise(statistics.overruns, 1);
       if (self.overrun == Overrun::kStop) {
         return failed_precondition(fmt::format("call {} of the loop took {} ns, at {} Hz there are {:.0f}", tick.number,
@@ -129,11 +130,12 @@ Status Loop::run_calls(bool (*call)(void*, Tick&), void* target) {
       const std::uint64_t after = std::max(passed + 1, next);
       raise(statistics.skipped, after - next);
       next = after;
+      due = self.deadline(start, next);
     }
     if (!goes_on) break;
     ++tick.number;
     tick.period = next;
-    tick.deadline = self.deadline(start, next);
+    tick.deadline = due;
     self.clock->sleep_until(tick.deadline, self.stopped);
     tick.woken = self.clock->now();
   }

@@ -5,14 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
-#include <numeric>
+#include <mutex>
 #include <optional>
 #include <set>
 
 #include "base/text.h"
 #include "runtime/elements.h"
+#include "runtime/lanes/lanes.h"
 
 namespace leapp::runtime {
 namespace {
@@ -84,7 +85,108 @@ double at(const std::vector<double>& numbers, std::size_t i, double otherwise) {
   return numbers.empty() ? otherwise : numbers[i];
 }
 
+/// Tables of one direction. What every step needs of them comes first, in one line of the cache.
+struct alignas(64) Direction {
+  void allocate(std::size_t size, bool converts) {
+    lines.resize((2 * size * sizeof(double) + sizeof(Line) - 1) / sizeof(Line));
+    places.resize(size);
+    mapping.size = static_cast<std::uint32_t>(size);
+    mapping.places = places.data();
+    mapping.numbers = converts ? numbers() : nullptr;
+  }
+
+  void set(std::size_t to, std::size_t from, double factor, double offset) {
+    places[to] = static_cast<std::int32_t>(from);
+    if (to < mapping.codes.size()) mapping.codes[to] = lanes::code_of(from, mapping.size);
+    numbers()[to] = factor;
+    numbers()[mapping.size + to] = offset;
+  }
+
+  bool operator==(const Direction& other) const {
+    const bool same = mapping.rows == other.mapping.rows && map == other.map && places == other.places;
+    return same && (mapping.numbers == nullptr || lines == other.lines);
+  }
+
+  lanes::Mapping mapping;  ///< of the vectors below, which stay where they are
+  lanes::MapFloats map = nullptr;
+
+ private:
+  struct alignas(64) Line {
+    std::array<double, 8> numbers{};
+    bool operator==(const Line&) const = default;
+  };
+  [[nodiscard]] double* numbers() { return lines.data()->numbers.data(); }
+
+  std::vector<std::int32_t> places;
+  std::vector<Line> lines;
+};
+
+/// Calls f with where to write, where to read, and the entry of the tables.
+template <typename Call>
+void for_each_element(const lanes::Mapping& mapping, Call f) {
+  for (std::size_t row = 0; row < mapping.rows; ++row) {
+    const std::size_t first = row * mapping.size;
+    for (std::size_t i = 0; i < mapping.size; ++i) f(first + i, first + static_cast<std::size_t>(mapping.places[i]), i);
+  }
+}
+
+bool converts(const Conversion& conversion, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (at(conversion.sign, i, 1) * at(conversion.scale, i, 1) != 1 || at(conversion.offset, i, 0) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+/// What is along the axis, with all that is inside of it, is a row; rows follow one another and are all the same.
+struct __attribute__((visibility("hidden"))) NameMap::Tables {
+  static std::shared_ptr<const Tables> make(const Port& port, std::size_t axis, std::span<const std::size_t> order,
+                                            const Conversion& conversion);
+  /// The same tables if some map has them already: a robot's joints have one order, whatever is measured of them.
+  static std::shared_ptr<const Tables> share(std::shared_ptr<const Tables> tables);
+
+  Direction put;   ///< the robot's array to the port
+  Direction take;  ///< the port to the robot's array
+};
+
+std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, std::size_t axis,
+                                                             std::span<const std::size_t> order,
+                                                             const Conversion& conversion) {
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < port.shape.size(); ++i) inner *= static_cast<std::size_t>(port.shape[i]);
+  const std::size_t size = order.size() * inner;
+  auto tables = std::make_shared<Tables>();
+  for (Direction* direction : {&tables->put, &tables->take}) {
+    direction->allocate(size, converts(conversion, order.size()));
+    direction->mapping.rows = static_cast<std::uint32_t>(size == 0 ? 0 : port.size() / size);
+  }
+  tables->put.map = lanes::forward_map(tables->put.mapping);
+  tables->take.map = lanes::backward_map(tables->take.mapping);
+  for (std::size_t robot = 0; robot < size; ++robot) {
+    const std::size_t name = robot / inner;
+    const std::size_t ours = order[name] * inner + robot % inner;
+    const double factor = at(conversion.sign, name, 1) * at(conversion.scale, name, 1);
+    const double offset = at(conversion.offset, name, 0);
+    tables->put.set(ours, robot, factor, offset);
+    tables->take.set(robot, ours, 1 / factor, offset);
+  }
+  return share(std::move(tables));
+}
+
+std::shared_ptr<const NameMap::Tables> NameMap::Tables::share(std::shared_ptr<const Tables> tables) {
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<const Tables>> known;
+  const std::lock_guard lock(mutex);
+  std::erase_if(known, [](const auto& one) { return one.expired(); });
+  for (const auto& one : known) {
+    const std::shared_ptr<const Tables> found = one.lock();
+    // Of either direction: the other follows from it.
+    if (found && found->put == tables->put) return found;
+  }
+  known.push_back(tables);
+  return tables;
+}
 
 Result<NameMap> NameMap::make(const Port& port, int axis, std::span<const std::string> robot_names,
                               const Conversion& conversion) {
@@ -102,83 +204,64 @@ Result<NameMap> NameMap::make(const Port& port, int axis, std::span<const std::s
         "with TensorSemantics(element_names=...)",
         where, type_text(port.dtype, port.shape), robot_names.size(), join(robot_names, ", ")));
   }
-  if (port.size() > std::numeric_limits<std::uint32_t>::max()) {
-    return invalid_argument(fmt::format("{}: expected less than 2^32 elements, found {}", where, port.size()));
+  if (port.size() > std::numeric_limits<std::int32_t>::max()) {
+    return invalid_argument(fmt::format("{}: expected less than 2^31 elements, found {}", where, port.size()));
   }
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::size_t> order, match(where, *names, robot_names));
   LEAPP_RETURN_IF_ERROR(check_conversion(where, conversion, robot_names));
   NameMap map;
   map.data_ = port.data;
+  map.size_ = port.size();
   map.output_ = port.role == PortRole::kOutput;
   map.dtype_ = port.dtype;
-  map.lay_out(port, along, order, conversion);
+  map.tables_ = Tables::make(port, along, order, conversion);
   return map;
-}
-
-void NameMap::lay_out(const Port& port, std::size_t axis, std::span<const std::size_t> order,
-                      const Conversion& conversion) {
-  const std::size_t count = order.size();
-  std::size_t inner = 1;
-  for (std::size_t i = axis + 1; i < port.shape.size(); ++i) inner *= static_cast<std::size_t>(port.shape[i]);
-  const std::size_t size = port.size();
-  places_.resize(size);
-  inverse_.resize(size);
-  for (std::vector<double>* numbers : {&factors_, &offsets_, &inverse_factors_, &inverse_offsets_}) {
-    numbers->resize(size);
-  }
-  for (std::size_t robot = 0; robot < size; ++robot) {
-    const std::size_t name = robot / inner % count;
-    const std::size_t ours = robot / (inner * count) * (inner * count) + order[name] * inner + robot % inner;
-    const double factor = at(conversion.sign, name, 1) * at(conversion.scale, name, 1);
-    const double offset = at(conversion.offset, name, 0);
-    places_[ours] = static_cast<std::uint32_t>(robot);
-    inverse_[robot] = static_cast<std::uint32_t>(ours);
-    factors_[ours] = factor;
-    offsets_[ours] = offset;
-    inverse_factors_[robot] = 1 / factor;
-    inverse_offsets_[robot] = offset;
-    converts_ = converts_ || factor != 1 || offset != 0;
-  }
 }
 
 template <typename Number>
 bool NameMap::put(void* port, std::span<const Number> robot) const noexcept {
-  if (port == nullptr || robot.size() != places_.size()) return false;
+  if (port == nullptr || robot.size() != size_) return false;
+  if constexpr (std::is_same_v<Number, float>) {
+    if (dtype_ == DType::kFloat32) {
+      tables_->put.map(tables_->put.mapping, robot.data(), static_cast<float*>(port));
+      return true;
+    }
+  }
+  const lanes::Mapping& mapping = tables_->put.mapping;
+  const double* factors = mapping.numbers;
+  const double* offsets = factors + mapping.size;
   with_element(dtype_, [&](auto* type) {
     using Element = std::remove_pointer_t<decltype(type)>;
     auto* const to = static_cast<Element*>(port);
-    const std::uint32_t* const from = places_.data();
-    const std::size_t size = places_.size();
-    if (converts_) {
-      for (std::size_t i = 0; i < size; ++i) {
-        to[i] = from_number<Element>(static_cast<double>(robot[from[i]]) * factors_[i] + offsets_[i]);
-      }
-    } else if constexpr (std::is_same_v<Element, Number>) {
-      for (std::size_t i = 0; i < size; ++i) to[i] = robot[from[i]];
-    } else {
-      for (std::size_t i = 0; i < size; ++i) to[i] = from_number<Element>(static_cast<double>(robot[from[i]]));
-    }
+    for_each_element(mapping, [&](std::size_t i, std::size_t from, std::size_t entry) {
+      const auto number = static_cast<double>(robot[from]);
+      const bool as_it_is = mapping.numbers == nullptr;
+      to[i] = from_number<Element>(as_it_is ? number : number * factors[entry] + offsets[entry]);
+    });
   });
   return true;
 }
 
 template <typename Number>
 bool NameMap::take(const void* port, std::span<Number> robot) const noexcept {
-  if (port == nullptr || robot.size() != places_.size()) return false;
+  if (port == nullptr || robot.size() != size_) return false;
+  if constexpr (std::is_same_v<Number, float>) {
+    if (dtype_ == DType::kFloat32) {
+      tables_->take.map(tables_->take.mapping, static_cast<const float*>(port), robot.data());
+      return true;
+    }
+  }
+  const lanes::Mapping& mapping = tables_->take.mapping;
+  const double* factors = mapping.numbers;
+  const double* offsets = factors + mapping.size;
   with_element(dtype_, [&](auto* type) {
     using Element = std::remove_pointer_t<decltype(type)>;
     const auto* const from = static_cast<const Element*>(port);
-    const std::uint32_t* const place = inverse_.data();
-    const std::size_t size = places_.size();
-    if (converts_) {
-      for (std::size_t i = 0; i < size; ++i) {
-        robot[i] = static_cast<Number>((to_number(from[place[i]]) - inverse_offsets_[i]) * inverse_factors_[i]);
-      }
-    } else if constexpr (std::is_same_v<Element, Number>) {
-      for (std::size_t i = 0; i < size; ++i) robot[i] = from[place[i]];
-    } else {
-      for (std::size_t i = 0; i < size; ++i) robot[i] = static_cast<Number>(to_number(from[place[i]]));
-    }
+    for_each_element(mapping, [&](std::size_t i, std::size_t place, std::size_t entry) {
+      const double number = to_number(from[place]);
+      const bool as_it_is = mapping.numbers == nullptr;
+      robot[i] = static_cast<Number>(as_it_is ? number : (number - offsets[entry]) * factors[entry]);
+    });
   });
   return true;
 }

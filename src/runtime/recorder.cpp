@@ -194,7 +194,8 @@ Status Recorder::Impl::lay_out(Pipeline::Impl& recorded, RecordingLayout& layout
   tap->memory_at = layout.memory_at = aligned(end);
   tap->memory_size = layout.memory_size = recorded.guards ? recorded.guards->memory_size() : 0;
   tap->rules = recorded.guards_set;
-  LEAPP_ASSIGN_OR_RETURN(ring, StepRing::make(tap->memory_at + tap->memory_size, ring_bytes));
+  LEAPP_ASSIGN_OR_RETURN(
+      ring, StepRing::make({.bytes = tap->memory_at + tap->memory_size, .usual = tap->memory_at}, ring_bytes));
   tap->ring = ring.get();
   return {};
 }

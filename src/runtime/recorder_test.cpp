@@ -409,7 +409,28 @@ TEST(Recorder, OtherThreadsMayLook) {
 }
 
 /// The program, until it is killed after so many microseconds from its first step on.
-void run_and_kill(const fs::path& bundle, const fs::path& file, int microseconds) {
+/// When to kill: once the file has grown by so much, and so long after that.
+struct Moment {
+  std::uintmax_t bytes = 0;
+  std::chrono::microseconds later{0};
+};
+
+// By the file's size: on a busy machine nothing at all may be written in any time that one would choose.
+void wait_for(const Moment& moment, const fs::path& file) {
+  const auto size = [&] {
+    std::error_code none;
+    const std::uintmax_t found = fs::file_size(file, none);
+    return none ? 0 : found;
+  };
+  const std::uintmax_t begin = size();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (size() < begin + moment.bytes && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  std::this_thread::sleep_for(moment.later);
+}
+
+void run_and_kill(const fs::path& bundle, const fs::path& file, const Moment& moment) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   posix_spawn_file_actions_t actions;
@@ -426,7 +447,7 @@ void run_and_kill(const fs::path& bundle, const fs::path& file, int microseconds
   ::close(ends[1]);
   char byte = 0;
   EXPECT_EQ(::read(ends[0], &byte, 1), 1) << "it has not begun";
-  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  wait_for(moment, file);
   ::kill(child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -443,7 +464,8 @@ TEST(Recorder, KilledAtAHundredMoments) {
   int in_the_middle = 0;
   for (int i = 0; i < 100; ++i) {
     fs::remove(file);
-    run_and_kill(yaml, file, static_cast<int>(random() % 30'000));
+    const bool early = random() % 4 == 0;  // before anything but the beginning is there, perhaps
+    run_and_kill(yaml, file, {early ? 0 : random() % 100'000, std::chrono::microseconds(random() % 3'000)});
     const std::string bytes = bytes_of(file);
     const ReadRecording read = read_recording(bytes);
     ASSERT_TRUE(read.status.ok()) << read.status.message();

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,6 +40,15 @@ namespace {
 // How often the loading thread looks whether the loop has taken what is ready. The loop does not wake it up: that would
 // be a call of the system, and an invitation to the scheduler to run the one instead of the other.
 constexpr int kCollectMs = 2;
+
+// Threads inherit what the loop's was given. A thread that wakes up is preferred to one that has been running: to the
+// loop, if that has no priority of its own. Not so with SCHED_BATCH. On Linux both are the calling thread's.
+void give_way(int nice) noexcept {
+  const sched_param none{.sched_priority = 0};
+  (void)::sched_setscheduler(0, SCHED_BATCH, &none);
+  const auto thread = static_cast<id_t>(::gettid());
+  if (::getpriority(PRIO_PROCESS, thread) < nice) (void)::setpriority(PRIO_PROCESS, thread, nice);
+}
 
 }  // namespace
 
@@ -103,9 +113,7 @@ Status Reloader::Impl::start() {
   std::future<Status> status = started.get_future();
   try {
     thread = std::thread([this, started = std::move(started)]() mutable {
-      // Threads inherit what the loop's was given.
-      const sched_param normal{.sched_priority = 0};
-      (void)::sched_setscheduler(0, SCHED_OTHER, &normal);
+      give_way(options.nice);
       const auto notes = make_realtime({.cpus = options.cpus, .required = true});
       const bool fine = notes.ok();
       started.set_value(fine ? Status() : notes.status());
@@ -244,6 +252,9 @@ Result<Reloader> ReloaderAccess::make(Pipeline& pipeline, ReloaderOptions option
   LEAPP_ASSIGN_OR_RETURN(PipelineAccess::Seat seat, PipelineAccess::Seat::of(pipeline));
   if (options.poll.count() < 1 || options.poll > std::chrono::hours(24)) {
     return invalid_argument(fmt::format("reloader: poll: expected 1 ms to a day, found {} ms", options.poll.count()));
+  }
+  if (options.nice < 0 || options.nice > 19) {
+    return invalid_argument(fmt::format("reloader: nice: expected 0 to 19, found {}", options.nice));
   }
   LEAPP_RETURN_IF_ERROR(bundle::check_keys(options.load.trusted_keys));
   // Whoever changes a key's file later changes nothing here.

@@ -3,7 +3,6 @@
 #include "leapp/runtime/reloader.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -387,52 +386,11 @@ TEST(Reloader, OptionsThatCannotBeRight) {
                  {"trusted key 1"});
   expect_refused(refusal({.poll = 0ms}), StatusCode::kInvalidArgument, {"poll", "found 0 ms"});
   expect_refused(refusal({.cpus = {-1}}), StatusCode::kInvalidArgument, {"cpus", "-1"});
+  expect_refused(refusal({.nice = 20}), StatusCode::kInvalidArgument, {"nice", "0 to 19", "found 20"});
   LoadOptions unprepared = native_options();
   unprepared.prepare = false;
   Pipeline raw = Pipeline::load(one.path(), unprepared).value();
   expect_refused(Reloader::make(raw).status(), StatusCode::kFailedPrecondition, {"prepare()"});
-}
-
-TEST(Reloader, AWatchedBundleIsLoadedWhenItChanged) {
-  const bundle::KeyPair key = bundle::make_key_pair().value();
-  SwapBundle watched("watched");
-  watched.sign(key);
-  Pipeline pipeline = load_native(watched.path(), {key.public_pem});
-  Reloader reloader =
-      make_reloader(pipeline, {.load = native_options({key.public_pem}), .watch = watched.path(), .poll = 5ms});
-  std::this_thread::sleep_for(30ms);
-  EXPECT_EQ(reloader.report().state, ReloadState::kIdle) << "what is there is not news";
-  for (int gain = 2; gain <= 4; ++gain) {
-    watched.write({.gain = static_cast<float>(gain)});
-    watched.sign(key);
-    const auto end = std::chrono::steady_clock::now() + kLong;
-    while (reloader.swap_if_ready(pipeline) != SwapResult::kSwapped && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(1ms);
-    }
-    EXPECT_EQ(step(pipeline, 1), static_cast<float>(gain));
-  }
-}
-
-// As with a copy that takes its time: the YAML is there, the model is not yet.
-TEST(Reloader, AWatchedBundleIsTriedAgainWhenItsModelCame) {
-  SwapBundle watched("watched_late");
-  Pipeline pipeline = load_native(watched.path());
-  Reloader reloader = make_reloader(pipeline, {.watch = watched.path(), .poll = 5ms});
-  watched.write({.gain = 2});
-  const auto model = bundle::read_file(watched.folder() / "policy.onnx", 1 << 20).value();
-  std::ofstream(watched.folder() / "policy.onnx") << "half";
-  const auto end = std::chrono::steady_clock::now() + kLong;
-  while (reloader.report().state != ReloadState::kFailed && std::chrono::steady_clock::now() < end) {
-    (void)reloader.swap_if_ready(pipeline);
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_EQ(reloader.report().state, ReloadState::kFailed);
-  std::ofstream(watched.folder() / "policy.onnx", std::ios::binary)
-      .write(reinterpret_cast<const char*>(model.data()), static_cast<std::streamsize>(model.size()));
-  while (reloader.swap_if_ready(pipeline) != SwapResult::kSwapped && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_EQ(step(pipeline, 1), 2);
 }
 
 TEST(Reloader, EndsWhileSomethingIsReadyOrLoading) {

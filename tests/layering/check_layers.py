@@ -48,9 +48,14 @@ LAYERS: dict[str, Layer] = {
     # A container format: records and nothing of what is in them.
     "mcap": Layer(("base",), ("fmt",)),
     "runtime": Layer(
-        ("base", "bundle", "engine", "engine/native", "engine/ort", "mcap", "onnx_proto", "runtime/fuse", "leapp.h"),
+        (
+            *("base", "bundle", "engine", "engine/native", "engine/ort", "mcap", "onnx_proto"),
+            *("runtime/fuse", "runtime/lanes", "leapp.h"),
+        ),
         ("fmt",),
     ),
+    # Loops over the elements of ports, which know nothing of ports.
+    "runtime/lanes": Layer(("engine/native/kernels",), ("highway",)),
     # The public header of the C interface, include/leapp/leapp.h.
     "leapp.h": Layer(),
     "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),

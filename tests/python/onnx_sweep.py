@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's operator database through export_with="onnx", ONNX Runtime and LEAPP's own engine.
 
-    python tests/python/onnx_sweep.py [--opset N] [--own] [--write] [NAME...]
+    python tests/python/onnx_sweep.py [--opset N] [--own] [--write] [--keep FILE] [NAME...]
 
 Prints what is not native, and what is wrong. A name with a trailing * is a prefix; no names: all of the database.
 --own runs them on LEAPP's own engine too. --write does so, makes onnx_table.py anew from what a run over everything
 found, also of what PyTorch's exporter does with the operators that ours lacks, and then docs/operators.md. --write-own
-only makes that part of the table anew that is about LEAPP's own engine.
+only makes that part of the table anew that is about LEAPP's own engine. All of it takes a quarter of an hour and more:
+with --keep what was found is kept in a file, and a run that was cut off goes on where it was.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import collections
 import itertools
+import json
 import subprocess
 import sys
 import tempfile
@@ -204,6 +206,28 @@ def write_own(findings: dict[str, Finding]) -> None:
     TABLE.write_text(TABLE.read_text().partition("# Operators of which a sample")[0] + own_rows(findings))
 
 
+def read_kept(file: Path | None) -> dict[str, Finding]:
+    """One operator a line; the last line of a run that was killed may be half a line."""
+    kept = {}
+    for line in file.read_text().splitlines() if file and file.exists() else []:
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        own = Own[row["own"]] if row["own"] else None
+        kept[row["name"]] = Finding(Verdict[row["verdict"]], row["text"], own, row["own_text"])
+    return kept
+
+
+def keep(file: Path | None, name: str, found: Finding) -> None:
+    if file is None:
+        return
+    own = found.own.name if found.own else None
+    row = {"name": name, "verdict": found.verdict.name, "text": found.text, "own": own, "own_text": found.own_text}
+    with file.open("a") as stream:
+        stream.write(json.dumps(row) + "\n")
+
+
 def known_gaps(findings: dict[str, Finding]) -> dict[str, Finding]:
     return {name: found for name, found in findings.items() if found.verdict not in (Verdict.NATIVE, Verdict.WRONG)}
 
@@ -231,15 +255,21 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--write-own", action="store_true")
     parser.add_argument("--own", action="store_true", help="on LEAPP's own engine too")
+    parser.add_argument("--keep", type=Path, help="goes on with what is in this file; for one set of options")
     arguments: Any = parser.parse_args()
     warnings.simplefilter("ignore")
     own = arguments.own or arguments.write or arguments.write_own
     if arguments.names and (arguments.write or arguments.write_own):
         parser.error("--write and --write-own go over everything")
     findings = {}
+    kept = read_kept(arguments.keep)
     for name in matching(arguments.names):
+        if name in kept:
+            findings[name] = kept[name]
+            continue
         with tempfile.TemporaryDirectory() as folder:
             findings[name] = find(name, Path(folder), opset=arguments.opset, own=own)
+        keep(arguments.keep, name, findings[name])
     for name, found in findings.items():
         if found.verdict is not Verdict.NATIVE:
             print(f"{name}: {found.verdict.value}: {' '.join(found.text.split())[:300]}")

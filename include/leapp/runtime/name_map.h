@@ -9,7 +9,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,7 +47,7 @@ class LEAPP_API NameMap {
                               const Conversion& conversion = {});
 
   /// How many numbers the robot's array has: as many as the port.
-  [[nodiscard]] std::size_t size() const { return places_.size(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The robot's array to the port, or the port to the robot's array. Numbers become what the port's dtype holds: whole
   /// numbers the nearest that fits. False, and nothing is written, when the array has another size than size(), when an
@@ -62,23 +62,19 @@ class LEAPP_API NameMap {
   [[nodiscard]] bool read_from(const void* port, std::span<double> robot) const noexcept;
 
  private:
+  struct Tables;
+
   NameMap() = default;
-  void lay_out(const Port& port, std::size_t axis, std::span<const std::size_t> order, const Conversion& conversion);
   template <typename Number>
   [[nodiscard]] bool put(void* port, std::span<const Number> robot) const noexcept;
   template <typename Number>
   [[nodiscard]] bool take(const void* port, std::span<Number> robot) const noexcept;
 
   void* data_ = nullptr;
+  std::size_t size_ = 0;
   bool output_ = false;
   DType dtype_ = DType::kFloat32;
-  bool converts_ = false;               ///< some factor is not 1, or some offset not 0
-  std::vector<std::uint32_t> places_;   ///< of each of the port's elements: where it is in the robot's array
-  std::vector<std::uint32_t> inverse_;  ///< of each of the robot's: where it is in the port
-  std::vector<double> factors_;         ///< of each of the port's elements
-  std::vector<double> offsets_;
-  std::vector<double> inverse_factors_;  ///< of each of the robot's: 1 / factor
-  std::vector<double> inverse_offsets_;
+  std::shared_ptr<const Tables> tables_;  ///< never changed: copies of a map share them
 };
 
 }  // namespace leapp::runtime

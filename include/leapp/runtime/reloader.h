@@ -46,8 +46,9 @@ struct ReloaderOptions {
   std::filesystem::path watch;
   std::chrono::milliseconds poll{500};
   /// Cores that the loading thread runs on. Empty: those of the thread that calls make(). It never is a real-time
-  /// thread: SCHED_OTHER, whatever that one is.
+  /// thread, whatever that one is, but one that waits for others: SCHED_BATCH, and as nice as this says (0 to 19).
   std::vector<int> cpus;
+  int nice = 10;
 };
 
 enum class [[nodiscard]] SwapResult : std::uint8_t{
