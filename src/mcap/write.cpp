@@ -23,19 +23,19 @@ void put_text(std::string& to, std::string_view text) {
 }
 
 /// A record whose length is known when it ends.
-class Record {
+class RecordBytes {
  public:
-  Record(std::string& to, Opcode opcode) : to_(to) {
+  RecordBytes(std::string& to, Opcode opcode) : to_(to) {
     to.push_back(static_cast<char>(opcode));
     put(to, std::uint64_t{0});
     start_ = to.size();
   }
-  ~Record() {
+  ~RecordBytes() {
     const std::uint64_t length = to_.size() - start_;
     std::memcpy(to_.data() + start_ - sizeof length, &length, sizeof length);
   }
-  Record(const Record&) = delete;
-  Record& operator=(const Record&) = delete;
+  RecordBytes(const RecordBytes&) = delete;
+  RecordBytes& operator=(const RecordBytes&) = delete;
 
  private:
   std::string& to_;
@@ -84,13 +84,13 @@ void put_u32(std::string& to, std::uint32_t value) { put(to, value); }
 void put_u64(std::string& to, std::uint64_t value) { put(to, value); }
 
 void append(std::string& to, const Header& header) {
-  const Record record(to, Opcode::kHeader);
+  const RecordBytes record(to, Opcode::kHeader);
   put_text(to, header.profile);
   put_text(to, header.library);
 }
 
 void append(std::string& to, const Schema& schema) {
-  const Record record(to, Opcode::kSchema);
+  const RecordBytes record(to, Opcode::kSchema);
   put(to, schema.id);
   put_text(to, schema.name);
   put_text(to, schema.encoding);
@@ -98,7 +98,7 @@ void append(std::string& to, const Schema& schema) {
 }
 
 void append(std::string& to, const Channel& channel) {
-  const Record record(to, Opcode::kChannel);
+  const RecordBytes record(to, Opcode::kChannel);
   put(to, channel.id);
   put(to, channel.schema);
   put_text(to, channel.topic);
@@ -107,13 +107,13 @@ void append(std::string& to, const Channel& channel) {
 }
 
 void append(std::string& to, const Metadata& metadata) {
-  const Record record(to, Opcode::kMetadata);
+  const RecordBytes record(to, Opcode::kMetadata);
   put_text(to, metadata.name);
   put_map(to, metadata.entries);
 }
 
 void append(std::string& to, const ChunkIndex& index) {
-  const Record record(to, Opcode::kChunkIndex);
+  const RecordBytes record(to, Opcode::kChunkIndex);
   put(to, index.start);
   put(to, index.end);
   put(to, index.offset);
@@ -126,7 +126,7 @@ void append(std::string& to, const ChunkIndex& index) {
 }
 
 void append(std::string& to, const Statistics& statistics) {
-  const Record record(to, Opcode::kStatistics);
+  const RecordBytes record(to, Opcode::kStatistics);
   put(to, statistics.messages);
   put(to, statistics.schemas);
   put(to, statistics.channels);
@@ -162,7 +162,7 @@ void write_chunk_head(char* to, const ChunkHead& head) {
 
 void append_message_index(std::string& to, std::uint16_t channel,
                           const std::vector<std::pair<std::uint64_t, std::uint64_t>>& entries) {
-  const Record record(to, Opcode::kMessageIndex);
+  const RecordBytes record(to, Opcode::kMessageIndex);
   put(to, channel);
   put(to, static_cast<std::uint32_t>(16 * entries.size()));
   for (const auto& [time, offset] : entries) {
@@ -172,27 +172,27 @@ void append_message_index(std::string& to, std::uint16_t channel,
 }
 
 void append_metadata_index(std::string& to, std::uint64_t offset, std::uint64_t length, std::string_view name) {
-  const Record record(to, Opcode::kMetadataIndex);
+  const RecordBytes record(to, Opcode::kMetadataIndex);
   put(to, offset);
   put(to, length);
   put_text(to, name);
 }
 
 void append_summary_offset(std::string& to, Opcode group, std::uint64_t start, std::uint64_t length) {
-  const Record record(to, Opcode::kSummaryOffset);
+  const RecordBytes record(to, Opcode::kSummaryOffset);
   to.push_back(static_cast<char>(group));
   put(to, start);
   put(to, length);
 }
 
 void append_data_end(std::string& to, std::uint32_t crc) {
-  const Record record(to, Opcode::kDataEnd);
+  const RecordBytes record(to, Opcode::kDataEnd);
   put(to, crc);
 }
 
 void append_footer(std::string& summary, std::uint64_t summary_start, std::uint64_t summary_offset_start) {
   {
-    const Record record(summary, Opcode::kFooter);
+    const RecordBytes record(summary, Opcode::kFooter);
     put(summary, summary_start);
     put(summary, summary_offset_start);
     put(summary, std::uint32_t{0});

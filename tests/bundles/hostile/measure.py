@@ -41,6 +41,15 @@ except Exception as problem:
     print(f"{type(problem).__name__}: {str(problem)[:200]}")
 """
 
+IDLE = """
+import sys
+from importlib import metadata
+import leapp
+from leapp import InferenceManager
+assert leapp.__file__.startswith(sys.argv[1]), leapp.__file__
+print("leapp", metadata.version("leapp"))
+"""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -104,5 +113,10 @@ def python(bundle: Path, timeout: float = 2, **limits: int) -> Outcome:
 
 
 def peer(bundle: Path) -> Outcome:
-    """The peer, held to 4 GB and 10 s: it is our machine that it runs on."""
-    return run(["/usr/bin/env", "-u", "PYTHONPATH", PEER, "-c", THEIRS, bundle], seconds=10, address_space=4 << 30)
+    """The peer, held to 8 GB and 10 s: it is our machine that it runs on. Isolated (-I): what it imports is its own."""
+    return run([PEER, "-I", "-c", THEIRS, bundle], seconds=10, address_space=8 << 30)
+
+
+def peer_idle() -> Outcome:
+    """What it is when it has done nothing yet. Prints its version, and fails if it is not where it should be."""
+    return run([PEER, "-I", "-c", IDLE, PEER.parent.parent], seconds=60, address_space=8 << 30)
