@@ -48,9 +48,12 @@ def peer_answer(found: measure.Outcome, bundle: Path) -> str:
         return "killed after 10 s of CPU" if found.code in (-9, -24) else f"**killed by signal {-found.code}**"
     if re.search(r"MemoryError|bad_alloc|[Ff]ailed to allocate|can't allocate|Cannot allocate", found.text):
         return "memory runs out at 8 GB"
-    text = "".join(c if c.isprintable() else "�" for c in answer(found, bundle))
+    said = re.findall(r"^(?:\w+: .+|runs)$", found.text, re.MULTILINE)
+    text = said[-1] if said else f"exit code {found.code}"
+    text = text.replace(str(bundle), bundle.name).replace(str(bundle.parent), bundle.parent.name)
+    text = "".join(c if c.isprintable() else "�" for c in text).replace("|", "\\|")
     raw = " (escapes reach the terminal)" if re.search(rb"\x1b\[|\xc2\x9b", found.output) else ""
-    return ((text[:70] + "…") if len(text) > 70 else text or f"exit code {found.code}") + raw
+    return (text if len(text) <= 80 else text[:80] + "…") + raw
 
 
 # ---- the page ----
@@ -110,21 +113,17 @@ def run_attacks(folder: Path) -> None:
 
 
 def run_peer(folder: Path) -> None:
-    idle = measure.peer_idle()
-    assert idle.code == 0, idle.text
     peers = {} if "--again" in sys.argv else {k: v for k, v in known(3).items() if v[0] != NOT_RUN}
-    for name, attack in attacks.ATTACKS.items():
-        if attack.what in peers:
-            continue
-        bundle = attack.write(folder / "peer" / name)
-        found = measure.peer(bundle)
-        figures = f"{max(0.0, found.megabytes - idle.megabytes):.0f} MB, {max(0.0, found.seconds - idle.seconds):.1f} s"
+    left = {name: attack for name, attack in attacks.ATTACKS.items() if attack.what not in peers}
+    bundles = [attack.write(folder / "peer" / name) for name, attack in left.items()]
+    outcomes = measure.peer(bundles)
+    idle = next(outcomes)
+    for bundle, attack, found in zip(bundles, left.values(), outcomes, strict=True):
+        figures = f"{max(0.0, found.megabytes - idle.megabytes):.0f} MB, {found.seconds:.1f} s"
         peers[attack.what] = [peer_answer(found, bundle), figures]
-        print(attack.what, peers[attack.what])
+        print(attack.what, peers[attack.what], flush=True)
         write_attacks(known(1), peers)
-    version = idle.text.splitlines()[-1]
-    first = f"The peer ({version}): {record.today()}, {record.machine()}; when idle it has"
-    replace("peer run", [first, f"{idle.megabytes:.0f} MB after {idle.seconds:.1f} s."])
+    replace("peer run", [f"The peer ({idle.text.splitlines()[-1]}): {record.today()}, {record.machine()}."])
 
 
 # ---- what other runs have measured ----

@@ -14,7 +14,7 @@ namespace leapp::native::kernels {
 namespace {
 
 Level best_level() noexcept {
-#if HWY_ARCH_X86_64 && !defined(HWY_COMPILE_ONLY_STATIC)
+#if HWY_ARCH_X86_64
   // What Highway compiles each target with. The compiler's library asks the operating system too (xgetbv).
   const bool sse4 = __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0 &&
                     __builtin_cpu_supports("aes") != 0;
