@@ -75,9 +75,13 @@ def test_all_of_them(engine: str, load: str, step: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.long)])
 def test_signed(step: int, tmp_path: Path) -> None:
+    """OpenSSL does not always say that it was memory: then it is another error, but nothing dies."""
     bundle = attacks.stateful(tmp_path / "gru")
     (bundle.parent / "more").mkdir()
     (bundle.parent / "more/notes.txt").write_text("signed too")
     leapp.keygen(tmp_path / "private.pem", tmp_path / "public.pem")
     leapp.sign(bundle, tmp_path / "private.pem")
-    check(bundle, "native", "first", step, tmp_path / "public.pem")
+    found = run(bundle, "native", "first", step, tmp_path / "public.pem")
+    assert found["tried"] > 20, found
+    assert found["died"] + found["died_in_onnxruntime"] + found["step_needed_memory"] == 0, found
+    assert found["out_of_memory"] > found["other"], found
