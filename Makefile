@@ -43,7 +43,7 @@ test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 
-test-long: setup-tests build test-tsan-runtime  ## what takes longer: whole sweeps, 2,000 random programs, soaks
+test-long: setup-tests build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
