@@ -8,13 +8,15 @@ MAKEFLAGS += --no-print-directory
 FUZZ_SECONDS ?= 60
 PYTHON_TESTS ?= tests/cli tests/python tests/parity tests/faults
 
-cxx_sources = $(shell find src include python/bindings examples bench tests -name '*.h' -o -name '*.cpp')
-python_sources = $(wildcard python examples bench tests)
+cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
+# What has threads: reloading, recording, the watchdog, four pipelines at once.
+tsan_programs = pipeline_test watchdog_test robot_test recorder_test reload_test stop_test engine_test
+python_sources = $(wildcard python examples bench fuzz tests)
 
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan test-neon bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan test-tsan-runtime test-neon bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -66,6 +68,11 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 test-neon: setup  ## the kernels' tests compiled for 64-bit ARM, in an emulator
 	@scripts/stage "C++ tests, NEON" scripts/test-neon
 
+test-tsan-runtime: setup
+	@cmake --preset tsan-runtime --log-level=WARNING >/dev/null
+	@scripts/stage "build tsan" cmake --build --preset tsan-runtime --target $(tsan_programs)
+	@scripts/stage "runtime, tsan" ctest --preset tsan-runtime
+
 bench: setup-peer build  ## figures, beside the peer's
 	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload bench_operators
 	@scripts/stage bench .venv/bin/python bench/run.py
@@ -92,7 +99,7 @@ tidy: setup  ## compile with clang-tidy
 fuzz:  ## FUZZ_SECONDS=60 for each parser of strangers' bytes, with sanitizers
 	@scripts/stage setup scripts/setup --fuzz
 	@cmake --preset fuzz --log-level=WARNING >/dev/null
-	@scripts/stage "build fuzz" cmake --build --preset fuzz
+	@scripts/stage "build fuzz" cmake --build --preset fuzz --target fuzz_programs
 	@scripts/fuzz $(FUZZ_SECONDS)
 
 wheel-test: setup  ## build the wheel and import it

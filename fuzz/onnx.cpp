@@ -6,7 +6,9 @@
 #include <span>
 #include <string>
 
+#include "onnx_proto/contents.h"
 #include "onnx_proto/external_data.h"
+#include "onnx_proto/limits.h"
 #include "onnx_proto/merge.h"
 #include "onnx_proto/reader.h"
 
@@ -15,8 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace leapp::onnx;
   const auto bytes = std::as_bytes(std::span(data, size));
   const bool walked = external_data_files(bytes).ok();
+  (void)check_limits(bytes, {.tensor_bytes = 1 << 20});
   const auto model = read_model(bytes);
   if (!model.ok()) return 0;
+  (void)count_operators(model.value());
   Merger merger;
   for (const char* prefix : {"a/", "b/"}) {
     const Renaming renaming{.prefix = prefix, .values = {{"x", "c/x"}}, .functions = model.value().functions};

@@ -88,6 +88,10 @@ typedef struct leapp_load_options {
   const char* const* trusted_keys; /* PEM texts, or paths of files: only what one of them has signed is loaded */
   size_t trusted_key_count;        /* 0: nobody has to have signed it */
   uint64_t minimum_serial;         /* with trusted keys: refuse what was signed with an earlier one */
+  /* For bundles of strangers (SECURITY.md): */
+  uint64_t memory_limit;      /* bytes that it may ask for; 0: a quarter of the machine's memory */
+  uint64_t timeout_ns;        /* of loading, and of each step of an ONNX model (LEAPP_TIMED_OUT); 0: any time */
+  int32_t refuse_torchscript; /* 1: models that are programs are not loaded */
 } leapp_load_options;
 
 /* `bundle` is its YAML file or its folder; `options` may be NULL. */

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/openssl_errors.h"
 #include "base/text.h"
 
 namespace leapp {
@@ -26,9 +27,8 @@ void free_bio(BIO* bio) { BIO_free_all(bio); }
 
 Handle<EVP_PKEY> hold(EVP_PKEY* key) { return {key, &EVP_PKEY_free}; }
 
-// What OpenSSL queued would turn up in someone else's error message.
 Status openssl_failed(const char* what) {
-  ERR_clear_error();
+  forget_openssl_errors();
   return internal_error(fmt::format("OpenSSL could not {}", what));
 }
 
@@ -72,7 +72,7 @@ Result<Handle<EVP_PKEY>> read_key(std::string_view pem, bool is_public) {
   Handle<EVP_PKEY> key = hold(is_public ? PEM_read_bio_PUBKEY(bio.get(), nullptr, &no_passphrase, nullptr)
                                         : PEM_read_bio_PrivateKey(bio.get(), nullptr, &no_passphrase, nullptr));
   if (!key) {
-    ERR_clear_error();
+    forget_openssl_errors();
     return invalid_argument(fmt::format("expected {} as PEM, found one that is damaged", quote(label)));
   }
   if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519) {
@@ -125,7 +125,7 @@ bool PublicKey::verifies(std::string_view message, const Ed25519Signature& signa
   const bool verified =
       key && context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
       EVP_DigestVerify(context.get(), signature.data(), signature.size(), bytes_of(message), message.size()) == 1;
-  ERR_clear_error();
+  if (!verified) forget_openssl_errors();
   return verified;
 }
 

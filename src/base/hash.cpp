@@ -3,6 +3,7 @@
 #include "base/hash.h"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -11,9 +12,11 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <vector>
 
+#include "base/openssl_errors.h"
 #include "base/text.h"
 
 namespace leapp {
@@ -33,6 +36,7 @@ class Digest {
     std::array<unsigned char, EVP_MAX_MD_SIZE> sum{};
     unsigned size = 0;
     if (!ok_ || EVP_DigestFinal_ex(context_.get(), sum.data(), &size) != 1) {
+      forget_openssl_errors();
       return internal_error(fmt::format("OpenSSL could not compute {}", name));
     }
     std::string hex;
@@ -122,6 +126,14 @@ std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed)
   for (; left >= 8; left -= 8, at += 8) hash = absorb(hash, load_word(at));
   if (left > 0) hash = absorb(hash, load_word(at, left));
   return avalanche(hash);
+}
+
+void forget_openssl_errors() {
+  bool memory = false;
+  for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error()) {
+    memory |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+  }
+  if (memory) throw std::bad_alloc();
 }
 
 }  // namespace leapp

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/folder_names.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -113,6 +114,15 @@ std::string list(std::string_view what, const std::vector<std::string>& files) {
                      files.size() > kShown ? fmt::format(" and {} more", files.size() - kShown) : "");
 }
 
+Status check_listed(fs::file_type type, const std::string& path) {
+  if (type != fs::file_type::regular) {
+    return data_loss(fmt::format("expected regular files only, found {} {}",
+                                 type == fs::file_type::symlink ? "the symlink" : "the special file", quote(path)));
+  }
+  if (is_manifest_path(path)) return {};
+  return data_loss(fmt::format("expected names in UTF-8 without control characters, found {}", quote(path)));
+}
+
 }  // namespace
 
 fs::path yaml_of(const fs::path& bundle) {
@@ -138,21 +148,23 @@ std::string manifest_path(const fs::path& folder, const fs::path& path) {
 Result<std::vector<std::string>> files_to_list(const fs::path& folder) {
   std::vector<std::string> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::file_type type = it->symlink_status(error).type();
-    if (error) break;
-    const std::string path = manifest_path(folder, it->path());
-    if (type == fs::file_type::directory || !is_listed(path)) continue;
-    if (type != fs::file_type::regular) {
-      return data_loss(fmt::format("expected regular files only, found {} {}",
-                                   type == fs::file_type::symlink ? "the symlink" : "the special file", quote(path)));
+  for (std::vector<fs::path> pending{folder}; !pending.empty();) {
+    const fs::path place = std::move(pending.back());
+    pending.pop_back();
+    for (const std::string& name : folder_names(place, error)) {
+      const fs::file_type type = fs::symlink_status(place / name, error).type();
+      if (error) break;
+      if (type == fs::file_type::directory) {
+        pending.push_back(place / name);
+        continue;
+      }
+      const std::string path = manifest_path(folder, place / name);
+      if (!is_listed(path)) continue;
+      LEAPP_RETURN_IF_ERROR(check_listed(type, path));
+      files.push_back(path);
     }
-    if (!is_manifest_path(path)) {
-      return data_loss(fmt::format("expected names in UTF-8 without control characters, found {}", quote(path)));
-    }
-    files.push_back(path);
+    if (error) return file_error("list", folder, error.value());
   }
-  if (error) return file_error("list", folder, error.value());
   std::sort(files.begin(), files.end());
   return files;
 }

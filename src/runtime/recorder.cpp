@@ -37,7 +37,7 @@ constexpr std::size_t kSlotAlignment = 64;
 
 std::size_t aligned(std::size_t at) { return (at + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment; }
 
-std::int64_t nanoseconds(Time time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); }
+std::int64_t nanoseconds_of(Time time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); }
 
 Status check(const RecorderOptions& options) {
   if (options.flush_interval < Milliseconds(0)) {
@@ -326,9 +326,9 @@ bool Recorder::record(const StepTimes& times) noexcept {
   return tap.record({.parity = inside.parity,
                      .result = static_cast<std::uint32_t>(result),
                      .guard_events = inside.guards ? static_cast<std::uint32_t>(inside.guards->event_count()) : 0,
-                     .deadline = nanoseconds(times.deadline),
-                     .woken = nanoseconds(times.woken),
-                     .input = nanoseconds(times.input)});
+                     .deadline = nanoseconds_of(times.deadline),
+                     .woken = nanoseconds_of(times.woken),
+                     .input = nanoseconds_of(times.input)});
 }
 
 bool Recorder::record(const Tick& tick) noexcept {

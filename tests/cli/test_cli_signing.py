@@ -89,3 +89,23 @@ def test_commands_that_load(leapp: tool.Tool, walk: Path, key: str) -> None:
     leapp("run", *trusted, "walk", "--steps", 1)
     leapp("fuse", "walk", "--output", "walk_fused")
     assert not (leapp.cwd / "walk_fused" / "walk_fused.manifest").exists()
+
+
+def test_without_leapp(leapp: tool.Tool, walk: Path, key: str) -> None:
+    """What docs/bundle_format.md shows verifies a signature, with coreutils and openssl alone."""
+    page = (tool.ROOT / "docs/bundle_format.md").read_text(encoding="utf-8")
+    block = page.partition("Without LEAPP:\n\n```sh\n")[2].partition("```")[0]
+    assert "openssl pkeyutl -verify" in block
+    leapp("sign", "walk", "--key", key, "--serial", 7)
+    manifest = walk.with_name("walk.manifest")
+    (walk.parent / "release.public.pem").write_bytes((leapp.cwd / "release.public.pem").read_bytes())
+
+    def verify() -> subprocess.CompletedProcess[str]:
+        command = ["sh", "-e", "-c", block]
+        return subprocess.run(command, cwd=walk.parent, capture_output=True, text=True, check=False)
+
+    done = verify()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Signature Verified Successfully\n"
+    manifest.write_text(manifest.read_text().replace("serial 7", "serial 8"))
+    assert verify().returncode != 0

@@ -34,4 +34,8 @@ __attribute__((weak)) long leapp_faults_disarm();
 __attribute__((weak)) long leapp_faults_hits();
 /// "write /tmp/x/g.yaml": the first call that was made to fail since arm(); "" when none was.
 __attribute__((weak)) const char* leapp_faults_hit();
+/// Who made that call, innermost first: at most `most` return addresses. Returns how many.
+__attribute__((weak)) int leapp_faults_hit_stack(void** frames, int most);
+/// The same of the caller, now. Needs no memory, so a signal handler may ask.
+__attribute__((weak)) int leapp_faults_stack(void** frames, int most);
 }

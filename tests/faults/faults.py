@@ -96,14 +96,6 @@ def armed(plan: Plan) -> Iterator[Fault]:
         fault.seen, fault.hits, fault.hit = done.seen, done.hits, done.hit
 
 
-def record(what: str, figures: str) -> None:
-    """For docs/trust.md: replaces what an earlier run found."""
-    file = BUILD.parent / "faults.txt"
-    lines = file.read_text().splitlines() if file.exists() else []
-    kept = [line for line in lines if not line.startswith(f"{what}: ")]
-    file.write_text("\n".join(sorted([*kept, f"{what}: {figures}"])) + "\n")
-
-
 def run_preloaded(script: Path, *arguments: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
     """A Python program under the library, with what this process imports from."""
     environment = os.environ | {

@@ -3,20 +3,22 @@
 //
 // Loads a bundle again and again, each time with another request for memory refused, each in a process of its own:
 //
-//   LD_PRELOAD=libleapp_faults.so load_faults BUNDLE native|onnxruntime STEP
+//   LD_PRELOAD=libleapp_faults.so load_faults BUNDLE native|onnxruntime first|again STEP [KEY]
 //
-// Tries every STEP-th request, and prints one line: requests of one load, how many were tried, how many of them ended
-// in kOutOfMemory, in a pipeline all the same, in another error, and in the death of the process, with the numbers of
-// those.
+// `first`: the first load of a process, with what is made once in it; `again`: a later one. Tries every STEP-th
+// request, and prints one line: requests of one load, how many were tried, how many of them ended in kOutOfMemory, in a
+// pipeline all the same, in another error, in the death of the process, inside ONNX Runtime or not (deaths.h). With the
+// public key KEY only what it has signed is loaded.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
+#include <string_view>
 #include <vector>
 
+#include "deaths.h"
 #include "faults.h"
 #include "leapp/runtime/pipeline.h"
 
@@ -26,9 +28,11 @@ using leapp::StatusCode;
 using leapp::runtime::LoadOptions;
 using leapp::runtime::Pipeline;
 
-enum Outcome : int { kOutOfMemory, kLoaded, kOtherError, kStepNeededMemory, kOutcomes };
+enum Outcome : int { kOutOfMemory, kLoaded, kOtherError, kStepNeededMemory, kDiedInOnnxRuntime, kDied, kOutcomes };
+constexpr unsigned kMostSeconds = 60;
 
 Outcome outcome_of(const std::filesystem::path& bundle, const LoadOptions& options, long at) {
+  leapp::faults::explain_deaths(at, {.ours = kDied, .in_onnxruntime = kDiedInOnnxRuntime}, kMostSeconds);
   leapp_faults_plan plan{};
   plan.calls = "alloc";
   plan.at = at;
@@ -59,40 +63,61 @@ long requests_of_one_load(const std::filesystem::path& bundle, const LoadOptions
   return loaded ? requests : -1;
 }
 
+/// The same in a child, so that this process stays one that has loaded nothing.
+long requests_of_the_first_load(const std::filesystem::path& bundle, const LoadOptions& options) {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t child = ::fork();
+  long requests = -1;
+  if (child == 0) {
+    requests = requests_of_one_load(bundle, options);
+    ::_exit(::write(ends[1], &requests, sizeof requests) == sizeof requests ? 0 : 1);
+  }
+  ::close(ends[1]);
+  const bool told = ::read(ends[0], &requests, sizeof requests) == sizeof requests;
+  ::close(ends[0]);
+  return ::waitpid(child, nullptr, 0) == child && told ? requests : -1;
+}
+
 /// In a child: whatever it does, we go on.
 int try_at(const std::filesystem::path& bundle, const LoadOptions& options, long at) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) ::_exit(outcome_of(bundle, options, at));
   int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return kOutcomes;
-  return WEXITSTATUS(status) < kOutcomes ? WEXITSTATUS(status) : kOutcomes;
+  if (child >= 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) < kOutcomes) {
+    return WEXITSTATUS(status);
+  }
+  std::fprintf(stderr, "request %ld: ended with status %d\n", at, status);
+  return kDied;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 4 || leapp_faults_arm == nullptr) {
-    std::fputs("usage: LD_PRELOAD=libleapp_faults.so load_faults BUNDLE native|onnxruntime STEP\n", stderr);
+  if (count < 5 || count > 6 || leapp_faults_arm == nullptr) {
+    std::fputs("usage: LD_PRELOAD=libleapp_faults.so load_faults BUNDLE native|onnxruntime first|again STEP [KEY]\n",
+               stderr);
     return 2;
   }
   LoadOptions options;
-  const bool native = std::string(arguments[2]) == "native";
+  const bool native = std::string_view(arguments[2]) == "native";
   options.engine.prefer = native ? leapp::engine::Prefer::kNative : leapp::engine::Prefer::kOnnxRuntime;
-  const long step = std::atol(arguments[3]);
+  const bool first = std::string_view(arguments[3]) == "first";
+  const long step = std::atol(arguments[4]);
+  if (count == 6) options.trusted_keys = {arguments[5]};
   const std::filesystem::path bundle = arguments[1];
-  (void)requests_of_one_load(bundle, options);  // what is made once in a process
-  const long requests = requests_of_one_load(bundle, options);
-  std::vector<int> outcomes(kOutcomes + 1, 0);
-  std::string died;
+  if (!first) (void)requests_of_one_load(bundle, options);  // what is made once in a process
+  const long requests = first ? requests_of_the_first_load(bundle, options) : requests_of_one_load(bundle, options);
+  std::vector<int> outcomes(kOutcomes, 0);
   int tried = 0;
   for (long at = 1; at <= requests; at += step, ++tried) {
-    const int outcome = try_at(bundle, options, at);
-    ++outcomes[static_cast<std::size_t>(outcome)];
-    if (outcome == kOutcomes) died += " " + std::to_string(at);
+    ++outcomes[static_cast<std::size_t>(try_at(bundle, options, at))];
   }
-  std::printf("requests %ld tried %d out_of_memory %d loaded %d other %d step_needed_memory %d died %d:%s\n", requests,
-              tried, outcomes[kOutOfMemory], outcomes[kLoaded], outcomes[kOtherError], outcomes[kStepNeededMemory],
-              outcomes[kOutcomes], died.c_str());
+  std::printf(
+      "requests %ld tried %d out_of_memory %d loaded %d other %d step_needed_memory %d died_in_onnxruntime %d died "
+      "%d\n",
+      requests, tried, outcomes[kOutOfMemory], outcomes[kLoaded], outcomes[kOtherError], outcomes[kStepNeededMemory],
+      outcomes[kDiedInOnnxRuntime], outcomes[kDied]);
   return requests > 0 ? 0 : 1;
 }

@@ -53,6 +53,8 @@ std::atomic<long> g_hits{0};
 std::uint64_t g_calls = 0;
 Text g_under{};
 Text g_hit{};
+std::array<void*, 256> g_hit_stack{};
+int g_hit_depth = 0;
 long g_at = 0;
 int g_error = 0;
 bool g_kill = false;
@@ -120,6 +122,7 @@ Verdict act(Call call, std::string_view path, bool can_tear = false) {
     append(g_hit, name.name);
     append(g_hit, " ");
     append(g_hit, path);
+    g_hit_depth = walk_stack(g_hit_stack.data(), static_cast<int>(g_hit_stack.size()));
     if (can_tear && (g_kill || g_stays)) return Verdict::kTear;
   }
   kill_if_planned();
@@ -220,6 +223,7 @@ LEAPP_FAULTS_EXPORT int leapp_faults_arm(const leapp_faults_plan* plan) {
   g_under[0] = '\0';
   if (plan->under != nullptr) append(g_under, plan->under);
   g_hit[0] = '\0';
+  g_hit_depth = 0;
   g_at = plan->at;
   g_error = plan->error;
   g_kill = plan->kill != 0;
@@ -238,3 +242,9 @@ LEAPP_FAULTS_EXPORT long leapp_faults_disarm() {
 
 LEAPP_FAULTS_EXPORT long leapp_faults_hits() { return g_hits; }
 LEAPP_FAULTS_EXPORT const char* leapp_faults_hit() { return g_hit.data(); }
+
+LEAPP_FAULTS_EXPORT int leapp_faults_hit_stack(void** frames, int most) {
+  const int count = std::min(most, g_hit_depth);
+  std::copy_n(g_hit_stack.begin(), std::max(count, 0), frames);
+  return count;
+}

@@ -43,6 +43,9 @@ enum class Verdict : unsigned char {
 /// After a torn write. Does not return when the plan is to kill.
 void kill_if_planned();
 
+/// Writes who called, innermost first, and returns how many there are. Needs no memory, as backtrace() does at first.
+[[nodiscard]] int walk_stack(void** frames, int most);
+
 /// The function behind an interposed one.
 void* next_function(const char* name);
 

@@ -5,12 +5,20 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
-from faults import record, run_preloaded
+from faults import run_preloaded
 
-MODES = ("full", "once", "kill")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
+import record
+
+MODES = {
+    "full": "a call on files while exporting, and all after it: the disk is full",
+    "once": "one call on files while exporting",
+    "kill": "the process, killed at a call on files while exporting",
+}
 
 
 def check(folder: Path, mode: str, step: int) -> None:
@@ -18,9 +26,10 @@ def check(folder: Path, mode: str, step: int) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     found = re.search(r"calls (\d+) tried (\d+)", done.stdout)
     assert found is not None, done.stdout
-    record(f"calls on files while exporting, {mode}, every {step}th", found[0])
     assert int(found[1]) > 20, done.stdout
     assert int(found[2]) == -(-int(found[1]) // step), done.stdout
+    if step == 1:
+        record.record("faults", MODES[mode], {"tried": int(found[2]), "survived": int(found[2])})
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -110,12 +110,30 @@ def test_a_model_that_declares_another_shape(tmp_path: Path) -> None:
     leapp.InferenceManager(bundle, verify_checksums=False)
 
 
-def test_torchscript_can_be_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["jit", "pt2"])
+def test_torchscript_can_be_refused(backend: str, tmp_path: Path) -> None:
+    """Before anybody reads the file: here it is not even there."""
     bundle = attacks.write_model(tmp_path / "small", [attacks.helper.make_node("Identity", ["x"], ["y"])])
     leapp.InferenceManager(bundle, allow_torchscript=False)
-    bundle.write_text(bundle.read_text().replace("backend: onnx", "backend: jit"))
-    with pytest.raises(RuntimeError, match=r"a jit model is a program and is not run unless"):
+    bundle.write_text(bundle.read_text().replace("backend: onnx", f"backend: {backend}"))
+    bundle.with_name("policy.onnx").unlink()
+    with pytest.raises(RuntimeError, match=rf"a {backend} model is a program and is not run unless"):
         leapp.InferenceManager(bundle, allow_torchscript=False)
+    found = measure.tool("run", bundle, "--no-torchscript")
+    assert found.code == 2, found.text
+    assert f"a {backend} model is a program and is not run with --no-torchscript" in found.text
+
+
+def test_a_swapped_in_bundle_may_be_no_program_either(tmp_path: Path) -> None:
+    first = attacks.write_model(tmp_path / "first", [attacks.helper.make_node("Identity", ["x"], ["y"])])
+    second = attacks.write_model(tmp_path / "second", [attacks.helper.make_node("Identity", ["x"], ["y"])])
+    second.write_text(second.read_text().replace("backend: onnx", "backend: jit"))
+    manager = leapp.InferenceManager(first, allow_torchscript=False)
+    with leapp.Reloader(manager) as reloader:
+        reloader.request(second)
+        report = reloader.wait(60)
+    assert report.state == "failed"
+    assert "a jit model is a program and is not run unless" in report.error
 
 
 def test_memory_limit(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
+import record
 
 pytestmark = pytest.mark.long
 
@@ -34,15 +36,22 @@ def resident() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-def stays_flat(action: Callable[[int], None], rounds: int) -> None:
-    """The first tenth fills caches; after it nothing is added."""
-    before = 0
+def stays_flat(what: str, action: Callable[[int], bool], rounds: int, each: int = 1) -> None:
+    """The first tenth fills caches; after it nothing is added.
+
+    `action` is a round, or `each` of them, and says whether it compared a result.
+    """
+    before, compared = 0, 0
+    start = time.process_time()
     for i in range(rounds):
         if i == rounds // 10:
             before = resident()
-        action(i)
+        compared += action(i)
     growth = resident() - before
+    assert compared > 0
     assert growth < MOST_GROWTH_KB, f"{growth} kB in {rounds - rounds // 10} rounds"
+    figures = {"rounds": rounds * each, "growth in kB": growth, "compared": compared}
+    record.record("soak", what, figures | {"CPU seconds": round(time.process_time() - start)})
 
 
 def export_gru(folder: Path) -> Path:
@@ -70,18 +79,18 @@ def test_steps(tmp_path: Path) -> None:
     fresh = leapp.InferenceManager(bundle)
     generator = np.random.default_rng(0)
     inputs = [{"policy/obs": generator.standard_normal((1, 8), np.float32)} for _ in range(64)]
-    sampled = set(np.linspace(0, STEPS - 1, 50, dtype=int).tolist())
+    each = STEPS // 100
 
-    def step(i: int) -> None:
-        if i not in sampled:
-            manager.run_policy(inputs[i % 64])
-            return
+    def steps(_: int) -> bool:
+        for k in range(each - 1):
+            manager.run_policy(inputs[k & 63])
         state = manager.state
-        found = manager.run_policy(inputs[i % 64])["policy/action"]
-        expected = fresh.run_policy({**inputs[i % 64], **state})["policy/action"]
-        assert np.array_equal(np.asarray(found), np.asarray(expected)), i
+        found = manager.run_policy(inputs[0])["policy/action"]
+        expected = fresh.run_policy({**inputs[0], **state})["policy/action"]
+        assert np.array_equal(np.asarray(found), np.asarray(expected))
+        return True
 
-    stays_flat(step, STEPS)
+    stays_flat("steps of a policy with a GRU, from Python", steps, 100, each)
 
 
 def test_loads(tmp_path: Path) -> None:
@@ -89,10 +98,11 @@ def test_loads(tmp_path: Path) -> None:
     inputs = {"m/x": np.ones(4, np.float32)}
     first = np.asarray(leapp.InferenceManager(bundle).run_policy(inputs)["m/y"])
 
-    def load(_: int) -> None:
+    def load(_: int) -> bool:
         assert np.array_equal(np.asarray(leapp.InferenceManager(bundle).run_policy(inputs)["m/y"]), first)
+        return True
 
-    stays_flat(load, ROUNDS)
+    stays_flat("loads of a bundle with state, and a step", load, ROUNDS)
 
 
 def test_loads_that_fail(tmp_path: Path) -> None:
@@ -101,18 +111,22 @@ def test_loads_that_fail(tmp_path: Path) -> None:
         attacks.ATTACKS[name].write(tmp_path / name) for name in names if name not in ("brackets", "nodes", "states")
     ]
 
-    def load(i: int) -> None:
-        with pytest.raises(leapp.LeappError):
-            leapp.InferenceManager(bundles[i % len(bundles)])
+    said: dict[int, str] = {}
 
-    stays_flat(load, ROUNDS)
+    def load(i: int) -> bool:
+        with pytest.raises(leapp.LeappError) as problem:
+            leapp.InferenceManager(bundles[i % len(bundles)])
+        assert said.setdefault(i % len(bundles), str(problem.value)) == str(problem.value)
+        return i >= len(bundles)
+
+    stays_flat("loads of hostile bundles, refused", load, ROUNDS)
 
 
 def test_sessions(tmp_path: Path) -> None:
     model = nn.Linear(4, 4)
     first: list[bytes] = []
 
-    def session(_: int) -> None:
+    def session(_: int) -> bool:
         leapp.start("s", save_path=str(tmp_path))
         x = annotate.input_tensors("m", {"x": torch.ones(1, 4)})
         annotate.output_tensors("m", {"y": model(x)}, export_with="onnx")
@@ -122,8 +136,9 @@ def test_sessions(tmp_path: Path) -> None:
         if not first:
             first.append(written)
         assert written == first[0]
+        return True
 
-    stays_flat(session, ROUNDS)
+    stays_flat("sessions: capture, export to ONNX", session, ROUNDS)
 
 
 class Stage:
@@ -155,11 +170,18 @@ class Stage:
 
 def test_sessions_that_end_by_exceptions(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
+    stage.run(99)
+    first = (tmp_path / "e/m.onnx").read_bytes()
 
-    def session(i: int) -> None:
+    def session(i: int) -> bool:
         with suppress(KeyboardInterrupt):
             stage.run(i % 7)
+        if i % (ROUNDS // 20) != 0:
+            return False
+        (tmp_path / "e/m.onnx").unlink()
+        stage.run(99)
+        assert (tmp_path / "e/m.onnx").read_bytes() == first, i
+        return True
 
-    stays_flat(session, ROUNDS)
-    stage.run(99)  # and a whole one still works
+    stays_flat("sessions ended by an exception, at each stage in turn", session, ROUNDS)
     assert leapp.InferenceManager(tmp_path / "e").inputs == ["m/x"]

@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/folder_names.h"
+#include "engine/ort/api.h"
 #include "engine/ort/ort_engine.h"
 #include "engine/ort/session_log.h"
 #include "engine/ort/shared_object.h"
@@ -37,8 +39,8 @@ std::optional<fs::path> library_in(const fs::path& place) {
   if (fs::is_regular_file(place, error)) return place;
   std::vector<fs::path> found;
   for (const fs::path& folder : {place, place / "capi", place / "lib", place / "onnxruntime" / "capi"}) {
-    for (fs::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
-      if (is_library_name(file->path().filename().string())) found.push_back(file->path());
+    for (const std::string& name : folder_names(folder, error)) {
+      if (is_library_name(name)) found.push_back(folder / name);
     }
     if (!found.empty()) break;
   }
@@ -78,21 +80,34 @@ Result<Library> start(void* handle, const std::string& file) {
   }
   // Never freed, like the environment that writes to it.
   static auto* const log = new SessionLog;
-  OrtStatus* status =
-      library.api->CreateEnvWithCustomLogger(&SessionLog::add, log, ORT_LOGGING_LEVEL_WARNING, "leapp", &library.env);
-  if (status != nullptr) {
-    const std::string message = library.api->GetErrorMessage(status);
-    library.api->ReleaseStatus(status);
-    return internal_error(fmt::format("{} does not start: {}", library.description, message));
-  }
-  return library;
+  const Status started = take_status(
+      *library.api,
+      library.api->CreateEnvWithCustomLogger(&SessionLog::add, log, ORT_LOGGING_LEVEL_WARNING, "leapp", &library.env));
+  if (started.ok()) return library;
+  const bool memory = started.code() == StatusCode::kOutOfMemory;
+  return Status(memory ? started.code() : StatusCode::kInternal,
+                fmt::format("{} does not start: {}", library.description, started.message()));
+}
+
+// The loader has no code for it, and for a file that is there it says "no such file" when it has no memory for its
+// name.
+bool is_out_of_memory(const std::string& file, std::string_view said) {
+  std::error_code error;
+  const auto says = [&](std::string_view words) { return said.find(words) != std::string_view::npos; };
+  return says("Cannot allocate memory") || says("out of memory") || says("cannot create shared object descriptor") ||
+         (said == file + ": cannot open shared object file: No such file or directory" && fs::exists(file, error));
 }
 
 // Opens `file` once for the process, whatever path leads to it.
 Result<const Library*> open(const std::string& file) {
   if (file.find('/') != std::string::npos) LEAPP_RETURN_IF_ERROR(check_whole(file));
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return not_found(fmt::format("{}: {}", file, dlerror()));
+  if (handle == nullptr) {
+    const char* said = dlerror();
+    const std::string_view reason = said == nullptr ? "out of memory" : said;
+    const StatusCode code = is_out_of_memory(file, reason) ? StatusCode::kOutOfMemory : StatusCode::kNotFound;
+    return Status(code, fmt::format("{}: {}", file, reason));
+  }
   static auto* const mutex = new std::mutex;
   static auto* const libraries = new std::map<void*, Library>;
   const std::lock_guard lock(*mutex);
@@ -108,8 +123,10 @@ Result<const Library*> open_in(const fs::path& place, const std::string& named_b
                                  place.string()));
   }
   auto library = open(file->string());
-  if (!library.ok()) return not_found(fmt::format("{}: {}", named_by, library.status().message()));
-  return library;
+  if (library.ok()) return library;
+  const bool memory = library.status().code() == StatusCode::kOutOfMemory;
+  return Status(memory ? StatusCode::kOutOfMemory : StatusCode::kNotFound,
+                fmt::format("{}: {}", named_by, library.status().message()));
 }
 
 Status nowhere(const std::vector<std::string>& tried) {
@@ -129,20 +146,23 @@ Result<const Library*> find_library(const Options& options) {
   if (const char* place = std::getenv(kVariable); place != nullptr && *place != '\0') return open_in(place, kVariable);
 
   std::vector<std::string> tried{fmt::format("{}: not set", kVariable)};
+  // Whether there is no need to look further: it is found, or there is no memory to look.
+  const auto is_answer = [&](const Result<const Library*>& library) {
+    if (library.ok() || library.status().code() == StatusCode::kOutOfMemory) return true;
+    tried.push_back(library.status().message());
+    return false;
+  };
   if (const std::string loaded = loaded_library(); !loaded.empty()) {
     auto library = open(loaded);
-    if (library.ok()) return library;
-    tried.push_back(library.status().message());
+    if (is_answer(library)) return library;
   }
   if (!options.onnxruntime_package.empty()) {
     auto library = open_in(options.onnxruntime_package, "Python package");
-    if (library.ok()) return library;
-    tried.push_back(library.status().message());
+    if (is_answer(library)) return library;
   }
   for (const char* name : {"libonnxruntime.so.1", "libonnxruntime.so"}) {
     auto library = open(name);
-    if (library.ok()) return library;
-    tried.push_back(library.status().message());
+    if (is_answer(library)) return library;
   }
   return nowhere(tried);
 }

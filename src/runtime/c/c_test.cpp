@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "leapp/leapp.h"
 #include "runtime/c/use_in_c.h"
@@ -55,6 +60,34 @@ TEST(C, StructsOfOtherVersions) {
   options.newer = 1;
   EXPECT_EQ(leapp_load(yaml.c_str(), &options.known, &pipeline), LEAPP_UNIMPLEMENTED);
   EXPECT_NE(std::strstr(leapp_error(), "leapp_load_options"), nullptr);
+}
+
+TEST(C, BundlesOfStrangers) {
+  RobotBundle bundle("c_strangers");
+  const std::filesystem::path yaml = bundle.write();
+  leapp_load_options options = LEAPP_INIT(leapp_load_options);
+  options.engine = LEAPP_ENGINE_NATIVE;
+  options.refuse_torchscript = 1;
+  options.timeout_ns = 60'000'000'000;
+  leapp_pipeline* pipeline = nullptr;
+  ASSERT_EQ(leapp_load(yaml.c_str(), &options, &pipeline), LEAPP_OK) << leapp_error();
+  EXPECT_EQ(leapp_step(pipeline), LEAPP_OK) << leapp_error();
+  leapp_free(pipeline);
+  options.memory_limit = 10;
+  EXPECT_NE(leapp_load(yaml.c_str(), &options, &pipeline), LEAPP_OK);
+  EXPECT_NE(std::strstr(leapp_error(), "memory_limit is 10 B"), nullptr) << leapp_error();
+  options.memory_limit = 0;
+  options.timeout_ns = UINT64_MAX;
+  EXPECT_EQ(leapp_load(yaml.c_str(), &options, &pipeline), LEAPP_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(leapp_error(), "timeout_ns"), nullptr) << leapp_error();
+  options.timeout_ns = 0;
+  std::ifstream file(yaml);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t at = text.find("backend: onnx");
+  ASSERT_NE(at, std::string::npos);
+  std::ofstream(yaml) << text.replace(at, 13, "backend: jit");
+  EXPECT_EQ(leapp_load(yaml.c_str(), &options, &pipeline), LEAPP_FAILED_PRECONDITION);
+  EXPECT_NE(std::strstr(leapp_error(), "is a program"), nullptr) << leapp_error();
 }
 
 TEST(C, ResetsToTheFirstFrame) {

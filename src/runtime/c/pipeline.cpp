@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <limits>
 #include <memory>
 
 #include "runtime/c/common.h"
@@ -71,6 +73,13 @@ Result<runtime::LoadOptions> load_options(const leapp_load_options* given) {
   LEAPP_ASSIGN_OR_RETURN(options.trusted_keys,
                          texts_of(from.trusted_keys, from.trusted_key_count, "leapp_load_options: trusted_keys"));
   options.minimum_serial = from.minimum_serial;
+  options.memory_limit = from.memory_limit;
+  if (from.timeout_ns > std::numeric_limits<std::int64_t>::max()) {
+    return invalid_argument("leapp_load_options: timeout_ns: expected less than 2^63, found " +
+                            std::to_string(from.timeout_ns));
+  }
+  options.timeout = std::chrono::nanoseconds(from.timeout_ns);
+  options.allow_torchscript = from.refuse_torchscript == 0;
   return options;
 }
 

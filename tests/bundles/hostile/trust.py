@@ -1,28 +1,29 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/trust.md: what LEAPP, and what the peer, does with each bundle of attacks.py.
+"""Writes docs/trust.md, part by part: a run of one part leaves the others as they are.
 
-    .venv/bin/python tests/bundles/hostile/trust.py [--without-peer]
+    .venv/bin/python tests/bundles/hostile/trust.py [attacks] [peer] [faults] [fuzz] [soak]
 
-Figures of faults and of fuzzing come from build/faults.txt and build/fuzz/report.txt, if the runs that write them were
-made: `make test-long`, `make fuzz`.
+`attacks` gives LEAPP each bundle of attacks.py; `peer` gives those to the peer that it has not had yet (it takes its
+time; `peer --again` all of them). `faults`, `fuzz` and `soak` take over what `make test-long` and `make fuzz` have
+measured (build/trust). Without arguments: everything.
 """
 
 from __future__ import annotations
 
-import json
-import platform
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import attacks
 import measure
+import record
 
 PAGE = measure.ROOT / "docs/trust.md"
 LONGEST = 110
-KNOWN = measure.ROOT / "build/trust_peer.json"
+NOT_RUN = "not run"
 
 
 def answer(found: measure.Outcome, bundle: Path) -> str:
@@ -42,68 +43,142 @@ def outcome(name: str, found: measure.Outcome, bundle: Path) -> str:
 
 
 def peer_answer(found: measure.Outcome, bundle: Path) -> str:
+    """What the peer made of it, in words that a page can have: it prints what the file says, escapes too."""
     if found.code < 0:
-        return "killed after 10 s" if found.code in (-9, -24) else f"killed by signal {-found.code}"
-    if "MemoryError" in found.text or "bad_alloc" in found.text or "Failed to allocate" in found.text:
-        return "memory runs out at 4 GB"
-    text = answer(found, bundle)
-    return (text[:60] + "…") if len(text) > 60 else text or f"exit code {found.code}"
+        return "killed after 10 s of CPU" if found.code in (-9, -24) else f"**killed by signal {-found.code}**"
+    if re.search(r"MemoryError|bad_alloc|[Ff]ailed to allocate|can't allocate|Cannot allocate", found.text):
+        return "memory runs out at 8 GB"
+    said = re.findall(r"^(?:\w+: .+|runs)$", found.text, re.MULTILINE)
+    text = said[-1] if said else f"exit code {found.code}"
+    text = text.replace(str(bundle), bundle.name).replace(str(bundle.parent), bundle.parent.name)
+    text = "".join(c if c.isprintable() else "�" for c in text).replace("|", "\\|")
+    raw = " (escapes reach the terminal)" if re.search(rb"\x1b\[|\xc2\x9b", found.output) else ""
+    return (text if len(text) <= 80 else text[:80] + "…") + raw
 
 
-def figures(found: measure.Outcome, idle: measure.Outcome) -> str:
-    return f"{max(0.0, found.megabytes - idle.megabytes):.0f} MB, {found.seconds:.1f} s"
+# ---- the page ----
 
 
-def peer_column(name: str, bundle: Path, with_peer: bool) -> str:
-    """From an earlier run, if there was one: the peer takes its time."""
-    known: dict[str, str] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
-    if name not in known and with_peer:
-        found = measure.peer(bundle)
-        known[name] = f"{peer_answer(found, bundle)} ({found.megabytes:.0f} MB, {found.seconds:.1f} s)"
-        KNOWN.write_text(json.dumps(known, indent=1))
-    return known.get(name, "not run")
+def part(name: str) -> str:
+    """What stands between the marks of a part."""
+    found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end of {name} -->", PAGE.read_text(), re.DOTALL)
+    assert found is not None, f"{PAGE}: no part {name}"
+    return found[1]
 
 
-def rows(folder: Path, with_peer: bool) -> list[str]:
+def replace(name: str, lines: list[str]) -> None:
+    old = part(name)
+    new = "\n".join(lines).rstrip() + "\n"
+    marks = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    PAGE.write_text(PAGE.read_text().replace(marks[0] + old + marks[1], marks[0] + new + marks[1]))
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def rows_of(name: str) -> list[list[str]]:
+    """The cells of a part's table, without its head."""
+    lines = [line for line in part(name).splitlines() if line.startswith("| ")]
+    return [re.split(r"(?<!\\) \| ", line[2:-2]) for line in lines[2:]]
+
+
+# ---- attacks ----
+
+HEAD = ["attack", "LEAPP says (`leapp run --memory-limit 4GB --timeout 2`)", "memory, time", "the peer", "memory, time"]
+Answers = dict[str, list[str]]  # by attack: what it said, its figures
+
+
+def known(column: int) -> Answers:
+    return {cells[0]: cells[column : column + 2] for cells in rows_of("attacks") if len(cells) == len(HEAD)}
+
+
+def write_attacks(ours: Answers, peers: Answers) -> None:
+    nothing = [NOT_RUN, ""]
+    rows = [[a.what, *ours.get(a.what, nothing), *peers.get(a.what, nothing)] for a in attacks.ATTACKS.values()]
+    replace("attacks", table(HEAD, rows))
+
+
+def run_attacks(folder: Path) -> None:
     idle = measure.tool("--version")
-    lines = []
+    peers, ours = known(3), {}
     for name, attack in attacks.ATTACKS.items():
         bundle = attack.write(folder / name)
-        ours = measure.tool("run", bundle, "--steps", 1, *measure.limits(attack.refused))
-        other = peer_column(name, bundle, with_peer)
-        lines.append(f"| {attack.what} | {outcome(name, ours, bundle)} | {figures(ours, idle)} | {other} |")
-        print(lines[-1])
-    return lines
+        found = measure.tool("run", bundle, "--steps", 1, *measure.limits(attack.refused))
+        figures = f"{max(0.0, found.megabytes - idle.megabytes):.0f} MB, {found.seconds:.1f} s"
+        ours[attack.what] = [outcome(name, found, bundle), figures]
+        print(attack.what, ours[attack.what])
+    write_attacks(ours, peers)
+    replace("attacks run", [f"LEAPP: {record.today()}, {record.machine()}."])
 
 
-def section(title: str, file: Path, nothing: str) -> list[str]:
-    content = file.read_text().strip().splitlines() if file.exists() else [nothing]
-    return [f"## {title}", "", *(f"    {line}" for line in content), ""]
+def run_peer(folder: Path) -> None:
+    peers = {} if "--again" in sys.argv else {k: v for k, v in known(3).items() if v[0] != NOT_RUN}
+    left = {name: attack for name, attack in attacks.ATTACKS.items() if attack.what not in peers}
+    bundles = [attack.write(folder / "peer" / name) for name, attack in left.items()]
+    outcomes = measure.peer(bundles)
+    idle = next(outcomes)
+    for bundle, attack, found in zip(bundles, left.values(), outcomes, strict=True):
+        figures = f"{max(0.0, found.megabytes - idle.megabytes):.0f} MB, {found.seconds:.1f} s"
+        peers[attack.what] = [peer_answer(found, bundle), figures]
+        print(attack.what, peers[attack.what], flush=True)
+        write_attacks(known(1), peers)
+    replace("peer run", [f"The peer ({idle.text.splitlines()[-1]}): {record.today()}, {record.machine()}."])
+
+
+# ---- what other runs have measured ----
+
+
+def dates(found: list[record.Entry]) -> str:
+    days = sorted({entry.date for entry in found})
+    return f"{' to '.join(sorted({days[0], days[-1]}))}, {record.machine()}."
+
+
+def taken_over(section: str, head: list[str], cells: Callable[[record.Entry], list[str]]) -> None:
+    found = record.entries(section)
+    if not found:
+        print(f"{section}: nothing measured in {record.FOLDER / section}: the page stays as it is")
+        return
+    replace(section, [*table(head, [cells(entry) for entry in found]), "", dates(found)])
+
+
+def number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def fault_cells(entry: record.Entry) -> list[str]:
+    names = ("tried", "survived", "inside ONNX Runtime", "died")
+    return [entry.what, *(number(entry.figures.get(name, 0)) for name in names)]
+
+
+def fuzz_cells(entry: record.Entry) -> list[str]:
+    names = ("seconds", "executions", "edges", "of", "corpus", "result")
+    return [entry.what, *(number(entry.figures[name]) for name in names)]
+
+
+def soak_cells(entry: record.Entry) -> list[str]:
+    names = ("rounds", "growth in kB", "compared", "CPU seconds")
+    return [entry.what, *(number(entry.figures[name]) for name in names)]
+
+
+FAULT_HEAD = ["what fails", "points tried", "survived", "ended inside ONNX Runtime", "ended in LEAPP"]
+FUZZ_HEAD = ["target", "seconds", "executions", "edges covered", "of all", "inputs kept", "result"]
+SOAK_HEAD = ["what", "rounds", "memory grown after the first tenth, kB", "results compared", "CPU seconds"]
 
 
 def main() -> None:
-    with_peer = "--without-peer" not in sys.argv and measure.PEER.exists()
+    parts = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    parts = parts or ["attacks", "peer", "faults", "fuzz", "soak"]
     with tempfile.TemporaryDirectory() as folder:
-        table = rows(Path(folder), with_peer)
-    text = [
-        "# Bundles of strangers: what happens",
-        "",
-        "Written by `tests/bundles/hostile/trust.py` from runs in processes of their own; `SECURITY.md` says what is",
-        "promised. Memory is what the process had at the most beyond what it has when idle; time is that of the CPU.",
-        "The peer's figures are of its whole process, which also imports torch; it was held to 4 GB and 10 s.",
-        "",
-        f"Machine: {platform.machine()}, {platform.system()} {platform.release().split('-')[0]}.",
-        "",
-        "| attack | LEAPP says (`leapp run --memory-limit 4GB --timeout 2`) | memory, time | the peer |",
-        "|---|---|---|---|",
-        *table,
-        "",
-        *section("Faults tried", measure.ROOT / "build/faults.txt", "not run"),
-        *section(
-            "Fuzzing: target, executions, edges covered, result", measure.ROOT / "build/fuzz/report.txt", "not run"
-        ),
-    ]
-    PAGE.write_text("\n".join(text).rstrip() + "\n")
+        actions: dict[str, Callable[[], None]] = {
+            "attacks": lambda: run_attacks(Path(folder)),
+            "peer": lambda: run_peer(Path(folder)),
+            "faults": lambda: taken_over("faults", FAULT_HEAD, fault_cells),
+            "fuzz": lambda: taken_over("fuzz", FUZZ_HEAD, fuzz_cells),
+            "soak": lambda: taken_over("soak", SOAK_HEAD, soak_cells),
+        }
+        for name in parts:
+            actions[name]()
 
 
 if __name__ == "__main__":
