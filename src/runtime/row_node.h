@@ -20,17 +20,20 @@ namespace leapp::runtime {
 
 using Extents = std::vector<std::int64_t>;
 
-/// A value of a model that is run for one row. One that has rows depends on the model's inputs: along `axis`, whose
-/// extent is 1, the widened model has one entry for each row. Others are the same for all rows.
+/// A value of a model that is run for one row. One that has rows depends on the model's inputs: along `axis` the
+/// widened model has as many entries for each row as there are here, mostly one. If there are several, one row stands
+/// after the other; with `inner`, rows take turns entry by entry. Others are the same for all rows.
 struct RowValue {
   Extents shape;
   std::optional<std::int64_t> axis;
+  bool inner = false;
   std::optional<Extents> numbers;  ///< of a constant of integers
 };
 
 /// What a rule finds: where the rows of the results are, and what has to change before the node.
 struct RowEdits {
   std::vector<std::optional<std::int64_t>> axes;              ///< of each output
+  std::optional<bool> inner;                                  ///< of the outputs; nothing: as the inputs
   std::vector<std::pair<std::size_t, std::int64_t>> repeats;  ///< input, axis: a constant that every row needs
   std::vector<std::pair<std::size_t, Extents>> numbers;       ///< input, and the integers that it is now
   std::vector<std::pair<std::size_t, Extents>> frozen;        ///< output, and the integers that it is for every row
@@ -58,6 +61,13 @@ class RowNode {
   [[nodiscard]] bool wide(std::size_t input) const { return has(input) && inputs_[input].axis.has_value(); }
   /// REQUIRES: wide(input).
   [[nodiscard]] std::int64_t axis(std::size_t input) const { return *inputs_[input].axis; }
+  /// How many entries each row has along that axis.
+  [[nodiscard]] std::int64_t each(std::size_t input) const {
+    return inputs_[input].shape[static_cast<std::size_t>(axis(input))];
+  }
+  [[nodiscard]] bool inner(std::size_t input) const { return inputs_[input].inner; }
+  /// Whether two inputs with rows have them in the same way along their axes.
+  [[nodiscard]] bool alike(std::size_t a, std::size_t b) const { return each(a) == each(b) && inner(a) == inner(b); }
   [[nodiscard]] const Extents& shape(std::size_t input) const { return inputs_[input].shape; }
   [[nodiscard]] std::int64_t rank(std::size_t input) const { return std::ssize(inputs_[input].shape); }
   [[nodiscard]] std::int64_t result_rank(std::size_t output) const { return std::ssize(outputs_[output]); }
@@ -69,6 +79,7 @@ class RowNode {
   [[nodiscard]] Status only_first(std::size_t count) const;
 
   void rows_at(std::size_t output, std::int64_t axis) { edits_.axes[output] = axis; }
+  void rows_are_inner(bool inner) { edits_.inner = inner; }
   void all_rows_at(std::int64_t axis) { edits_.axes.assign(outputs_.size(), axis); }
   void repeat(std::size_t input, std::int64_t axis) { edits_.repeats.emplace_back(input, axis); }
   void replace(std::size_t input, Extents numbers) { edits_.numbers.emplace_back(input, std::move(numbers)); }
@@ -97,6 +108,9 @@ struct RowRuleEntry {
 /// The rule of an operator of the default domain; null when there is none.
 [[nodiscard]] RowRule find_row_rule(std::string_view op);
 
+/// Whether the rule holds when rows have several entries along their axis.
+[[nodiscard]] bool takes_blocks(std::string_view op);
+
 /// Rows of the table in row_rules.cpp that stand in files of their own.
 [[nodiscard]] RowRule find_shape_rule(std::string_view op);
 [[nodiscard]] RowRule find_network_rule(std::string_view op);
@@ -105,6 +119,19 @@ struct RowRuleEntry {
 [[nodiscard]] inline std::int64_t from_front(std::int64_t axis, std::int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
+
+/// Where rows can stand in memory between entries, seen as a part of an axis.
+struct RowPlace {
+  std::int64_t axis = 0;
+  bool inner = false;
+};
+
+/// How many entries stand before the first place of the rows.
+[[nodiscard]] std::int64_t before_rows(const Extents& shape, std::int64_t axis, bool inner);
+
+/// All ways to see rows that have so many entries before them as a part of an axis of `shape`; those with an axis of
+/// their own first. In memory they are the same.
+[[nodiscard]] std::vector<RowPlace> places_before(const Extents& shape, std::int64_t before);
 
 [[nodiscard]] Status mixes_rows(std::string_view what);
 

@@ -14,10 +14,12 @@ namespace {
 /// Rows are counted from the last axis, as broadcasting does; all inputs that have them agree on where they are.
 Status broadcast(RowNode& n) {
   std::optional<std::int64_t> place;
+  std::size_t first = 0;
   for (std::size_t i = 0; i < n.inputs(); ++i) {
     if (!n.wide(i)) continue;
     const std::int64_t found = n.rank(i) - 1 - n.axis(i);
-    if (place && *place != found) return mixes_rows("its inputs have rows in different places");
+    if (place && (*place != found || !n.alike(first, i))) return mixes_rows("its inputs have rows in different places");
+    if (!place) first = i;
     place = found;
   }
   for (std::size_t i = 0; i < n.inputs(); ++i) {
@@ -167,6 +169,14 @@ Status RowNode::only_first(std::size_t count) const {
 }
 
 Status mixes_rows(std::string_view what) { return unimplemented(std::string(what)); }
+
+bool takes_blocks(std::string_view op) {
+  constexpr std::string_view kOthers[] = {
+      "Concat", "Gather",  "Gemm",  "LayerNormalization", "MatMul",    "RMSNormalization", "Reshape",
+      "Slice",  "Softmax", "Split", "LogSoftmax",         "Transpose", "Squeeze",          "Unsqueeze"};
+  return std::find(std::begin(kOthers), std::end(kOthers), op) != std::end(kOthers) || op.starts_with("Reduce") ||
+         std::find(std::begin(kBroadcasts), std::end(kBroadcasts), op) != std::end(kBroadcasts);
+}
 
 RowRule find_row_rule(std::string_view op) {
   if (std::find(std::begin(kBroadcasts), std::end(kBroadcasts), op) != std::end(kBroadcasts)) return broadcast;

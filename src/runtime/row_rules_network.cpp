@@ -13,7 +13,8 @@ namespace {
 Status gemm(RowNode& n) {
   if (!n.wide(0) || n.wide(1)) return mixes_rows("its weights are not the same for all rows");
   if (n.axis(0) != (n.integer("transA", 0) != 0 ? 1 : 0)) return mixes_rows("it sums along the axis of the rows");
-  if (n.wide(2) && (n.rank(2) != 2 || n.axis(2) != 0)) return mixes_rows("its inputs have rows in different places");
+  if (n.wide(2) && (n.rank(2) != 2 || n.axis(2) != 0 || !n.alike(0, 2)))
+    return mixes_rows("its inputs have rows in different places");
   if (n.has(2) && !n.wide(2) && n.rank(2) == 2 && n.shape(2)[0] != 1)
     return mixes_rows("its bias is longer than a row");
   n.rows_at(0, 0);
@@ -42,7 +43,8 @@ Status matmul(RowNode& n) {
   if (n.inputs() > 2 && (n.wide(2) || n.wide(3))) return mixes_rows("its zero points are not the same for all rows");
   if (!n.wide(0) || !n.wide(1)) return product_with_constant(n, n.wide(0) ? 0 : 1);
   const std::int64_t place = n.rank(0) - 1 - n.axis(0);
-  if (place != n.rank(1) - 1 - n.axis(1)) return mixes_rows("its inputs have rows in different places");
+  if (place != n.rank(1) - 1 - n.axis(1) || !n.alike(0, 1))
+    return mixes_rows("its inputs have rows in different places");
   if (place < 2) return mixes_rows("it multiplies rows with each other");
   n.rows_at(0, n.result_rank(0) - 1 - place);
   return {};

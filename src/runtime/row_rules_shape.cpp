@@ -15,23 +15,15 @@ std::int64_t product(const Extents& extents, std::int64_t begin, std::int64_t en
   return std::accumulate(extents.begin() + begin, extents.begin() + end, std::int64_t{1}, std::multiplies<>());
 }
 
-/// Where rows are in `to`, when `from` with rows at `axis` is read in another shape.
-std::optional<std::int64_t> reshaped_axis(const Extents& from, std::int64_t axis, const Extents& to) {
-  const std::int64_t before = product(from, 0, axis);
-  for (std::int64_t at = 0; at < std::ssize(to); ++at) {
-    if (to[static_cast<std::size_t>(at)] == 1 && product(to, 0, at) == before) return at;
-  }
-  return std::nullopt;
-}
-
 Status reshape(RowNode& n) {
   LEAPP_RETURN_IF_ERROR(n.only_first(1));
-  const auto axis = reshaped_axis(n.shape(0), n.axis(0), n.result(0));
-  if (!axis) return mixes_rows("the axis of the rows becomes part of another");
+  const std::vector<RowPlace> places = places_before(n.result(0), before_rows(n.shape(0), n.axis(0), n.inner(0)));
+  if (places.empty()) return mixes_rows("the axis of the rows becomes part of another");
   Extents target = n.result(0);
-  target[static_cast<std::size_t>(*axis)] = n.rows();
+  target[static_cast<std::size_t>(places.front().axis)] *= n.rows();
   n.replace(1, std::move(target));
-  n.rows_at(0, *axis);
+  n.rows_at(0, places.front().axis);
+  n.rows_are_inner(places.front().inner);
   return {};
 }
 
@@ -106,9 +98,13 @@ Status tile(RowNode& n) {
 
 Status concat(RowNode& n) {
   std::optional<std::int64_t> axis;
+  std::size_t first = 0;
   for (std::size_t i = 0; i < n.inputs(); ++i) {
     if (!n.wide(i)) continue;
-    if (axis && *axis != n.axis(i)) return mixes_rows("its inputs have rows in different places");
+    if (axis && (*axis != n.axis(i) || !n.alike(first, i))) {
+      return mixes_rows("its inputs have rows in different places");
+    }
+    if (!axis) first = i;
     axis = n.axis(i);
   }
   if (from_front(n.integer("axis", 0), n.rank(0)) == *axis) return mixes_rows("it joins along the axis of the rows");
@@ -237,6 +233,27 @@ constexpr std::array kRules{
 };
 
 }  // namespace
+
+std::int64_t before_rows(const Extents& shape, std::int64_t axis, bool inner) {
+  return product(shape, 0, axis + (inner ? 1 : 0));
+}
+
+std::vector<RowPlace> places_before(const Extents& shape, std::int64_t before) {
+  std::vector<RowPlace> own;
+  std::vector<RowPlace> shared;
+  const std::int64_t rank = std::ssize(shape);
+  for (std::int64_t at = 0; at <= rank; ++at) {
+    if (product(shape, 0, at) != before) continue;
+    if (at < rank && shape[static_cast<std::size_t>(at)] == 1) {
+      own.push_back({at, false});
+      continue;
+    }
+    if (at < rank) shared.push_back({at, false});
+    if (at > 0 && shape[static_cast<std::size_t>(at - 1)] != 1) shared.push_back({at - 1, true});
+  }
+  own.insert(own.end(), shared.begin(), shared.end());
+  return own;
+}
 
 RowRule find_shape_rule(std::string_view op) {
   const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const RowRuleEntry& one) { return one.op == op; });

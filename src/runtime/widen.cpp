@@ -46,12 +46,14 @@ std::optional<Extents> integers_of(const native::Value& value) {
   return numbers;
 }
 
-/// Axes that hold the same elements in the same order whichever of them has the rows: those of extent 1 around it.
-Extents places_of(const RowValue& value) {
-  Extents places{*value.axis};
-  const auto one = [&](std::int64_t axis) { return value.shape[static_cast<std::size_t>(axis)] == 1; };
-  for (std::int64_t at = *value.axis - 1; at >= 0 && one(at); --at) places.push_back(at);
-  for (std::int64_t at = *value.axis + 1; at < std::ssize(value.shape) && one(at); ++at) places.push_back(at);
+/// Where the rows of a value are, and the other places that are the same in memory.
+std::vector<RowPlace> places_of(const RowValue& value) {
+  const RowPlace now{*value.axis, value.inner};
+  std::vector<RowPlace> places{now};
+  if (std::find(value.shape.begin(), value.shape.end(), 0) != value.shape.end()) return places;
+  for (const RowPlace& place : places_before(value.shape, before_rows(value.shape, now.axis, now.inner))) {
+    if (place.axis != now.axis) places.push_back(place);
+  }
   return places;
 }
 
@@ -124,7 +126,7 @@ class Widener {
   Status add_inputs() {
     for (const bundle::Port& port : request_.node.inputs) {
       rewrite_.add_input(wide_info(port));
-      axes_[port.name] = 0;
+      axes_[port.name] = {};
     }
     return {};
   }
@@ -144,7 +146,10 @@ class Widener {
     const auto shape = shape_of(name);
     if (!shape) return unimplemented(fmt::format("the shape of {} is not known", quote_brief(name)));
     value.shape = *shape;
-    if (const auto axis = axes_.find(name); axis != axes_.end()) value.axis = axis->second;
+    if (const auto place = axes_.find(name); place != axes_.end()) {
+      value.axis = place->second.axis;
+      value.inner = place->second.inner;
+    }
     const auto lowered = lowered_.names.find(name);
     if (lowered != lowered_.names.end()) value.numbers = integers_of(lowered_.plan.values[lowered->second]);
     return value;
@@ -183,7 +188,7 @@ class Widener {
     std::string& made = moved_[{name, axis}];
     if (made.empty()) {
       Extents shape = value.shape;
-      shape[static_cast<std::size_t>(axis)] = rows_;
+      shape[static_cast<std::size_t>(axis)] *= rows_;
       made = fresh(fmt::format("{}/rows_{}", name, axis));
       add_operator("Reshape", current(name), shape, made);
     }
@@ -233,10 +238,10 @@ class Widener {
       if (!shape) return unimplemented(fmt::format("the shape of {} is not known", quote_brief(name)));
       outputs.push_back(*shape);
     }
-    std::vector<Extents> places;
+    std::vector<std::vector<RowPlace>> places;
     std::size_t ways = 1;
     for (const RowValue& input : inputs) {
-      places.push_back(input.axis ? places_of(input) : Extents{-1});
+      places.push_back(input.axis ? places_of(input) : std::vector<RowPlace>(1));
       ways *= std::min(places.back().size(), kMostAttempts);
       ways = std::min(ways, kMostAttempts);
     }
@@ -245,25 +250,37 @@ class Widener {
       std::vector<RowValue> tried = inputs;
       std::size_t rest = way;
       for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (tried[i].axis) tried[i].axis = places[i][rest % places[i].size()];
+        if (tried[i].axis) {
+          tried[i].axis = places[i][rest % places[i].size()].axis;
+          tried[i].inner = places[i][rest % places[i].size()].inner;
+        }
         rest /= places[i].size();
       }
       RowNode looked(node, opset_, rows_, tried, outputs);
-      Status status = rule(looked);
-      if (status.ok()) status = check_axes(looked.edits(), outputs);
+      const bool blocks = std::any_of(tried.begin(), tried.end(), [](const RowValue& one) { return each(one) > 1; });
+      Status status = blocks && !takes_blocks(node.op_type) ? mixes_rows("rows are a part of an axis") : rule(looked);
+      if (status.ok()) status = check_axes(looked, tried, outputs);
       if (status.ok()) return apply(node, bytes, inputs, tried, looked.edits());
       if (first.ok()) first = std::move(status);
     }
     return first;
   }
 
-  static Status check_axes(const RowEdits& edits, const std::vector<Extents>& outputs) {
+  /// Entries that a row has along its axis; 0 for what has no rows.
+  static std::int64_t each(const RowValue& value) {
+    return value.axis ? value.shape[static_cast<std::size_t>(*value.axis)] : 0;
+  }
+
+  /// But for a reshape, rows keep as many entries as they have.
+  static Status check_axes(const RowNode& node, const std::vector<RowValue>& inputs,
+                           const std::vector<Extents>& outputs) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (!edits.axes[i] || outputs[i].empty()) continue;
-      const std::int64_t axis = *edits.axes[i];
-      if (axis < 0 || axis >= std::ssize(outputs[i]) || outputs[i][static_cast<std::size_t>(axis)] != 1) {
-        return mixes_rows("its result has no axis for rows");
-      }
+      const auto axis = node.edits().axes[i];
+      if (!axis || outputs[i].empty()) continue;
+      const auto found = *axis < 0 || *axis >= std::ssize(outputs[i]) ? 0 : outputs[i][static_cast<std::size_t>(*axis)];
+      const bool kept =
+          std::any_of(inputs.begin(), inputs.end(), [&](const RowValue& one) { return each(one) == found; });
+      if (found == 0 || (!kept && node.op() != "Reshape")) return mixes_rows("its result has no axis for rows");
     }
     return {};
   }
@@ -289,7 +306,9 @@ class Widener {
       replaced[input] = constant(numbers, std::string(node.outputs.front()) + "/numbers");
     }
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      if (!node.outputs[o].empty() && edits.axes[o]) axes_[std::string(node.outputs[o])] = *edits.axes[o];
+      if (node.outputs[o].empty() || !edits.axes[o]) continue;
+      const bool inner = std::any_of(tried.begin(), tried.end(), [](const RowValue& one) { return one.inner; });
+      axes_[std::string(node.outputs[o])] = {*edits.axes[o], edits.inner.value_or(inner)};
     }
     return add_renamed(node, bytes, replaced);
   }
@@ -337,14 +356,14 @@ class Widener {
   [[nodiscard]] bool needs_other_name(std::string_view name) const {
     if (results_.find(name) == results_.end()) return false;
     const auto axis = axes_.find(name);
-    return axis == axes_.end() || axis->second != 0;
+    return axis == axes_.end() || axis->second.axis != 0 || axis->second.inner;
   }
 
   Status add_outputs() {
     for (const bundle::Port& port : request_.node.outputs) {
       rewrite_.add_output(wide_info(port));
       LEAPP_ASSIGN_OR_RETURN(const RowValue value, value_of(port.name));
-      if (value.axis == 0) continue;
+      if (value.axis == 0 && !value.inner) continue;
       if (value.shape != port.shape) {
         return unimplemented(fmt::format("the output {} has the shape {}, the bundle says {}", port.name,
                                          shape_text(value.shape), shape_text(port.shape)));
@@ -356,7 +375,7 @@ class Widener {
         continue;
       }
       const auto front = value.shape.begin();
-      if (std::any_of(front, front + *value.axis, [](std::int64_t extent) { return extent != 1; })) {
+      if (value.inner || std::any_of(front, front + *value.axis, [](std::int64_t extent) { return extent != 1; })) {
         return unimplemented(fmt::format("the output {} does not have the rows one after the other", port.name));
       }
       add_operator("Reshape", current(port.name), shape, port.name);
@@ -371,7 +390,7 @@ class Widener {
   native::LoweringResult lowered_;  ///< for one row: what shapes and constants there are
   onnx::Rewrite rewrite_;
   std::map<std::string, Extents, std::less<>> declared_;
-  std::map<std::string, std::int64_t, std::less<>> axes_;  ///< of values that have rows
+  std::map<std::string, RowPlace, std::less<>> axes_;  ///< of values that have rows
   std::set<std::string, std::less<>> names_;
   std::set<std::string, std::less<>> results_;                         ///< outputs of the model
   std::map<std::string, std::string> renamed_;                         ///< values that have another name now

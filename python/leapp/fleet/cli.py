@@ -84,7 +84,10 @@ def _print(summary: ReplaySummary) -> None:
     rows = [tuple(row[key] if key == "port" else _number(row[key]) for key in keys) for row in summary.rows["ports"]]
     widths = [max(len(str(row[i])) for row in [head, *rows]) for i in range(len(head))]
     for row in [head, *rows]:
-        cells = (str(cell).ljust(width) if i == 0 else str(cell).rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        cells = (
+            str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
         print("  ".join(cells).rstrip())
     for worst in summary.rows["worst"][:1]:
         print(

@@ -148,6 +148,8 @@ def read_episode(source: Source, wanted: list[str], order_column: str) -> Conten
     except EpisodeError:
         raise
     except (LeappError, OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise EpisodeError(f"{type(error).__name__}: {error}" if not isinstance(error, LeappError) else str(error)) from error
+        raise EpisodeError(
+            f"{type(error).__name__}: {error}" if not isinstance(error, LeappError) else str(error)
+        ) from error
     except Exception as error:  # zlib's, struct's and the like: bytes of strangers may end in any of them
         raise EpisodeError(f"it cannot be read: {type(error).__name__}: {error}") from error

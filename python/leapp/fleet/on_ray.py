@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import socket
@@ -17,13 +18,25 @@ from leapp.fleet.worker import Unit, Worker, bundle_identity
 
 __all__ = ["run_on_ray"]
 
-_RESTARTS = 3
+_MOST_ATTEMPTS = 3
+
+
+class _Attempts:
+    """How often each unit was begun: one that takes its worker down every time must not go on for ever."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, int] = {}
+
+    def begin(self, unit: int) -> int:
+        self._begun[unit] = self._begun.get(unit, 0) + 1
+        return self._begun[unit]
 
 
 class _Actor:
     """One process. What goes wrong while it starts is told by its first result: Ray would only try again."""
 
-    def __init__(self, options: ReplayOptions, identities: list[str]) -> None:
+    def __init__(self, options: ReplayOptions, identities: list[str], attempts: Any) -> None:
+        self._attempts = attempts
         self._worker: Worker | None = None
         self._error = ""
         try:
@@ -38,12 +51,18 @@ class _Actor:
         if self._worker is None:
             return {"unit": -1, "content": b"", "summary": self._error}
         unit: Unit = pickle.loads(row["unit"])
-        content, summary = self._worker.do(unit)
+        import ray
+
+        if ray.get(self._attempts.begin.remote(unit.number)) > _MOST_ATTEMPTS:
+            content, summary = self._worker.leave_out(unit, f"its worker died {_MOST_ATTEMPTS} times")
+        else:
+            content, summary = self._worker.do(unit)
         return {"unit": unit.number, "content": content, "summary": json.dumps(summary)}
 
 
 def _start(options: ReplayOptions, workers: int) -> Any:
     import ray
+    import ray.data
 
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if not ray.is_initialized():
@@ -59,25 +78,23 @@ def _start(options: ReplayOptions, workers: int) -> Any:
 def run_on_ray(
     options: ReplayOptions, identities: list[str], units: list[Unit], workers: int
 ) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
-    """Results as they come. A worker that dies is replaced, and its episode done again; one that keeps dying ends it."""
+    """Give results as they come. A worker that dies is replaced and its units done again; after three times they are left out."""
     ray = _start(options, workers)
-    import ray.data
-
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     context.max_errored_blocks = 0
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     if workers < 0:
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
     blocks = min(len(units), max(workers * 16, 64))
     rows = [{"unit": pickle.dumps(unit)} for unit in units]
+    attempts = ray.remote(num_cpus=0)(_Attempts).remote()
     data = ray.data.from_items(rows, override_num_blocks=blocks).map(
         _Actor,
-        fn_constructor_args=(options, identities),
-        concurrency=min(workers, blocks),
+        fn_constructor_args=(options, identities, attempts),
+        compute=ray.data.ActorPoolStrategy(size=min(workers, blocks)),
         num_cpus=1,
-        max_restarts=_RESTARTS,
-        max_task_retries=_RESTARTS,
     )
     try:
         for row in data.iter_rows():
@@ -87,6 +104,6 @@ def run_on_ray(
     except ray.exceptions.RayError as error:
         first = str(error).strip().splitlines()
         raise LeappValueError(
-            f"Ray ended the replay: {type(error).__name__}: {first[0] if first else ''} (what was done is kept: run the "
-            "same command again to go on)"
+            f"Ray ended the replay: {type(error).__name__}: {first[0] if first else ''} "
+            "(what was done is kept: run the same command again to go on)"
         ) from error

@@ -30,11 +30,13 @@ p { margin: 4px 0; } .dim { color: #5d6b7a; } code { font: 13px ui-monospace, "D
 .card { padding: 12px 14px; } .card b { display: block; font-size: 22px; } .card span { color: #5d6b7a; }
 .card.bad b { color: #b3261e; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 12px; }
-figure { margin: 0; padding: 12px 14px; min-width: 0; } figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
+figure { margin: 0; padding: 12px 14px; min-width: 0; }
+figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { padding: 6px 12px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
-th { color: #5d6b7a; font-weight: 600; border-top: 0; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+th { color: #5d6b7a; font-weight: 600; border-top: 0; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.why { white-space: normal; }
 .key i { display: inline-block; width: 14px; height: 3px; margin: 0 5px 3px 12px; border-radius: 2px; }
 """
@@ -50,20 +52,22 @@ def _text(value: Any) -> str:
 
 def _table(columns: Sequence[tuple[str, str]], rows: Iterable[dict[str, Any]]) -> str:
     """Columns as (key, title); those whose title ends in a blank are numbers."""
-    head = "".join(f'<th class="{"n" if title.endswith(" ") else ""}">{escape(title.strip())}</th>' for _, title in columns)
+    kinds = ["n" if title.endswith(" ") else "why" if key == "why" else "" for key, title in columns]
+    head = "".join(
+        f'<th class="{kind}">{escape(title.strip())}</th>' for kind, (_, title) in zip(kinds, columns, strict=True)
+    )
     body = ""
     for row in rows:
-        cells = "".join(
-            f'<td class="{"n" if title.endswith(" ") else "why" if key == "why" else ""}">{escape(_text(row.get(key)))}</td>'
-            for key, title in columns
-        )
-        body += f"<tr>{cells}</tr>\n"
+        body += "<tr>"
+        for kind, (key, _) in zip(kinds, columns, strict=True):
+            body += f'<td class="{kind}">{escape(_text(row.get(key)))}</td>'
+        body += "</tr>\n"
     return f'<div class="table"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def _cards(rows: dict[str, Rows], episodes: Rows) -> str:
     steps = sum(episode["steps"] for episode in episodes)
-    compared = [port for port in rows["ports"] if port["compared"] or port["steps_outside"]]
+    compared = [port for port in rows["ports"] if any(port["counts"])]
     shown = [(_text(len(episodes)), "episodes", False), (_text(steps), "steps", False)]
     if compared:
         outside = max(port["steps_outside"] for port in compared)
@@ -97,7 +101,7 @@ def _ports(rows: dict[str, Rows]) -> str:
     for port in rows["ports"]:
         if not any(port["counts"]):
             continue
-        text += f"<h2>{escape(port['port'])}</h2>\n<div class=\"pair\">"
+        text += f'<h2>{escape(port["port"])}</h2>\n<div class="pair">'
         text += f"<figure><figcaption>How far steps differ</figcaption>{_histogram(port)}</figure>"
         text += f"<figure><figcaption>Episodes</figcaption>{_by_episode(port['port'], rows)}</figure></div>\n"
     return text
@@ -135,9 +139,7 @@ def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
         last = min(count, row["step"] + _AROUND)
         columns = [row["port"], f"{row['port']}:reference"]
         part = table.read(columns=columns).slice(begin + first, last - first)
-        ours, theirs = (
-            [float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns
-        )
+        ours, theirs = ([float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns)
         steps = list(range(first, last))
         plot = lines(steps, [Line(theirs, "#c4501b"), Line(ours, "#1f5fa8")], "step", row["step"])
         title = f"{row['episode']}, step {row['step']}: {row['port']}{row['place']}"
@@ -153,7 +155,11 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
     reference = names[1] if len(names) == 2 else "recorded"
     ports = [("port", "port"), ("least", "least "), ("most", "most "), ("not_finite", "not finite ")]
     if compared:
-        ports += [("steps_outside", "steps outside "), ("episodes_outside", "episodes outside "), ("p50", "median diff. ")]
+        ports += [
+            ("steps_outside", "steps outside "),
+            ("episodes_outside", "episodes outside "),
+            ("p50", "median diff. "),
+        ]
         ports += [("p99", "99 % below "), ("mean_difference", "mean diff. "), ("largest_difference", "largest diff. ")]
     worst = [("episode", "episode"), ("step", "step "), ("port", "port"), ("place", "element")]
     worst += [("found", f"{names[0]} "), ("expected", f"{reference} "), ("difference", "difference ")]

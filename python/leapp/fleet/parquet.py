@@ -58,7 +58,8 @@ def row_ranges(file: str, episode_column: str) -> list[tuple[Any, int, int]]:
 def _rows_of(file: str, first: int, count: int, columns: list[str]) -> Any:
     opened = parquet().ParquetFile(file)
     names = [name for name in columns if name in opened.schema_arrow.names]
-    groups, begin, at = [], 0, 0
+    groups: list[int] = []
+    begin = at = 0
     for i in range(opened.metadata.num_row_groups):
         rows = opened.metadata.row_group(i).num_rows
         if at < first + count and at + rows > first:

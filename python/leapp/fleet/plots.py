@@ -31,9 +31,8 @@ def _number(value: float) -> str:
 
 
 def _label(x: float, y: float, text: str, anchor: str = "middle", turn: str = "") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="11" fill="#5d6b7a"{turn}>{escape(text)}</text>'
-    )
+    look = f'text-anchor="{anchor}" font-size="11" fill="#5d6b7a"{turn}'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(text)}</text>'
 
 
 def _frame(inside: str, across: str, up: str) -> str:
@@ -62,7 +61,8 @@ def bars(counts: Sequence[int], labels: Sequence[str], across: str, up: str) -> 
         height = _FRAME_HEIGHT * count / most
         height = max(height, 1.5) if count else 0.0
         x, y = _LEFT + i * step, _TOP + _FRAME_HEIGHT - height
-        text += f'<rect x="{x + 0.5:.1f}" y="{y:.1f}" width="{max(step - 1, 0.5):.1f}" height="{height:.1f}" fill="#1f5fa8">'
+        size = f'width="{max(step - 1, 0.5):.1f}" height="{height:.1f}"'
+        text += f'<rect x="{x + 0.5:.1f}" y="{y:.1f}" {size} fill="#1f5fa8">'
         text += f"<title>{escape(labels[i])}: {count:,}</title></rect>"
         if i % shown == 0:
             text += _label(x + step / 2, _TOP + _FRAME_HEIGHT + 15, labels[i])
@@ -114,5 +114,7 @@ def lines(steps: Sequence[int], series: Sequence[Line], across: str, marked: int
             pen = "L"
         text += f'<path d="{path}" fill="none" stroke="{line.colour}" stroke-width="1.4" stroke-linejoin="round"/>'
     for i in sorted({0, len(steps) - 1}):
-        text += _label(_LEFT + _FRAME_WIDTH * i / span, _TOP + _FRAME_HEIGHT + 15, str(steps[i]), "end" if i else "start")
+        text += _label(
+            _LEFT + _FRAME_WIDTH * i / span, _TOP + _FRAME_HEIGHT + 15, str(steps[i]), "end" if i else "start"
+        )
     return _frame(text, across, "")

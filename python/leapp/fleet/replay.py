@@ -117,7 +117,9 @@ def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: 
         for number, content, summary in done:
             if summary["skipped"] and options.strict:
                 first = summary["skipped"][0]
-                raise LeappValueError(f"{first['episode']}: {first['why']} (--strict stops here; what was done is kept)")
+                raise LeappValueError(
+                    f"{first['episode']}: {first['why']} (--strict stops here; what was done is kept)"
+                )
             results.add(by_number[number], content, summary)
             episodes += len(by_number[number].sources)
             steps += sum(episode["steps"] for episode in summary["episodes"])

@@ -64,7 +64,9 @@ class Results:
             found = None
         if found == self._identity or self._options.overwrite:
             return
-        differing = [key for key in self._identity if not isinstance(found, dict) or found.get(key) != self._identity[key]]
+        differing = [
+            key for key in self._identity if not isinstance(found, dict) or found.get(key) != self._identity[key]
+        ]
         raise LeappValueError(
             f"{self.folder} has the results of another replay (other {', '.join(differing)}): expected the same, "
             "to go on with; --overwrite replaces them"
@@ -76,8 +78,8 @@ class Results:
         except OSError as error:
             done = len(self.summaries) if hasattr(self, "summaries") else 0
             raise LeappOSError(
-                f"cannot write {path}: {error.strerror or error}; {done} of {len(self._units)} units are done and kept: "
-                "run the same command again to go on"
+                f"cannot write {path}: {error.strerror or error}; {done} of {len(self._units)} units are done and "
+                "kept: run the same command again to go on"
             ) from error
 
     def path_of(self, unit: Unit) -> Path:
@@ -158,7 +160,9 @@ class Results:
             compared, total, squares = row["compared"], row.pop("_sum"), row.pop("_squares")
             if compared:
                 row["mean_difference"], row["rms_difference"] = total / compared, math.sqrt(squares / compared)
-            if any(row["counts"]):
+            if not any(row["counts"]):
+                row |= {"steps_outside": None, "episodes_outside": None}
+            else:
                 row |= {f"p{name}": quantile(row["counts"], part) for name, part in (("50", 0.5), ("99", 0.99))}
         return list(rows.values())
 
@@ -203,12 +207,37 @@ def _table(name: str, rows: list[Summary]) -> Any:
     of_port = [("least", real), ("most", real), ("not_finite", whole), ("compared", whole), ("mean_difference", real)]
     of_port += [("rms_difference", real), ("largest_difference", real), ("steps_outside", whole)]
     schemas = {
-        "episodes": [("episode", text), ("port", text), ("steps", whole), ("mean", real), *of_port]
-        + [("first_outside", whole), ("worst_step", whole), ("worst_place", text), ("note", text)],
-        "ports": [("port", text), ("episodes", whole), ("steps", whole), ("episodes_outside", whole), *of_port]
-        + [("p50", real), ("p99", real), ("counts", pyarrow.list_(whole))],
-        "worst": [("episode", text), ("step", whole), ("port", text), ("element", whole), ("place", text)]
-        + [("difference", real), ("found", real), ("expected", real)],
+        "episodes": [
+            ("episode", text),
+            ("port", text),
+            ("steps", whole),
+            ("mean", real),
+            *of_port,
+            ("first_outside", whole),
+            ("worst_step", whole),
+            ("worst_place", text),
+            ("note", text),
+        ],
+        "ports": [
+            ("port", text),
+            ("episodes", whole),
+            ("steps", whole),
+            ("episodes_outside", whole),
+            *of_port,
+            ("p50", real),
+            ("p99", real),
+            ("counts", pyarrow.list_(whole)),
+        ],
+        "worst": [
+            ("episode", text),
+            ("step", whole),
+            ("port", text),
+            ("element", whole),
+            ("place", text),
+            ("difference", real),
+            ("found", real),
+            ("expected", real),
+        ],
         "skipped": [("episode", text), ("why", text)],
     }
     schema = pyarrow.schema(schemas[name])

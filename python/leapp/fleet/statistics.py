@@ -78,7 +78,9 @@ def _number(values: np.ndarray[Any, Any], at: int, dtype: str) -> float:
     return float(values.reshape(-1)[at])
 
 
-def describe(port: Port, ours: Any, theirs: Any | None, options: ReplayOptions) -> tuple[PortStatistics, Difference | None]:
+def describe(
+    port: Port, ours: Any, theirs: Any | None, options: ReplayOptions
+) -> tuple[PortStatistics, Difference | None]:
     """Statistics of an episode's values, and of how they differ from others."""
     least, most, total, finite, not_finite = _runtime.range_of(ours, port.dtype)
     found = PortStatistics(

@@ -218,6 +218,15 @@ class Worker:
             table, summary = self._results(episode, [one for one in results if not isinstance(one, str)])
             tables.append(table)
             episodes.append(summary)
+        return self._file(unit, tables, episodes, skipped)
+
+    def leave_out(self, unit: Unit, why: str) -> tuple[bytes, dict[str, Any]]:
+        """The same of a unit that is not done."""
+        return self._file(unit, [], [], [{"episode": source.name, "why": why} for source in unit.sources])
+
+    def _file(
+        self, unit: Unit, tables: list[Any], episodes: list[dict[str, Any]], skipped: list[dict[str, str]]
+    ) -> tuple[bytes, dict[str, Any]]:
         key = unit_key(unit, self._options, self._identities)
         told = {"key": key, "unit": unit.number, "episodes": episodes, "skipped": skipped}
         pyarrow = arrow()
@@ -257,7 +266,9 @@ class Worker:
         if series is None:
             return None
         shape = (episode.steps, *port.shape)
-        return np.ascontiguousarray(np.broadcast_to(series.values, shape) if series.held else series.values.reshape(shape))
+        return np.ascontiguousarray(
+            np.broadcast_to(series.values, shape) if series.held else series.values.reshape(shape)
+        )
 
 
 def _column(values: np.ndarray[Any, Any], port: Port) -> Any:
