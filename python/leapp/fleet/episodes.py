@@ -117,10 +117,12 @@ def _from_bytes(columns: list[tuple[str, str, list[int], bytes]]) -> dict[str, S
 
 
 def _read_npz(file: str) -> dict[str, Series]:
-    with np.load(file, allow_pickle=False) as archive:
+    with open(file, "rb") as opened:
+        archive = np.load(opened, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise EpisodeError("expected an archive of arrays")
-        arrays = {name: archive[name] for name in archive.files}
+        with archive:
+            arrays = {name: archive[name] for name in archive.files}
     return {name: Series(array.dtype.name, np.ascontiguousarray(array)) for name, array in arrays.items()}
 
 

@@ -78,7 +78,7 @@ def _start(options: ReplayOptions, workers: int) -> Any:
 def run_on_ray(
     options: ReplayOptions, identities: list[str], units: list[Unit], workers: int
 ) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
-    """Give results as they come. A worker that dies is replaced and its units done again; after three times they are left out."""
+    """Give results as they come. A worker that dies is replaced and its units done again, three times at most."""
     ray = _start(options, workers)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False

@@ -33,8 +33,8 @@ p { margin: 4px 0; } .dim { color: #5d6b7a; } code { font: 13px ui-monospace, "D
 figure { margin: 0; padding: 12px 14px; min-width: 0; }
 figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; }
-.table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
-th, td { padding: 6px 12px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
+.pair + .table { margin-top: 12px; } .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
+th, td { padding: 6px 9px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
 th { color: #5d6b7a; font-weight: 600; border-top: 0; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.why { white-space: normal; }
@@ -120,17 +120,20 @@ def _find_file(folder: Path, episode: str) -> Any | None:
 
 
 _AROUND = 150
+_RESETS = {"exported": "as exported", "zeros": "with zeros", "first_frame": "with the first frame"}
+
+
+def _of_each_episode(worst: Rows) -> Rows:
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in worst:
+        first.setdefault((row["episode"], row["port"]), row)
+    return list(first.values())
 
 
 def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
     """The element that differs most, around that step, of the worst step of each of the worst episodes."""
-    text, seen = "", set()
-    for row in rows["worst"]:
-        if (row["episode"], row["port"]) in seen:
-            continue
-        seen.add((row["episode"], row["port"]))
-        if len(seen) > most:
-            break
+    text = ""
+    for row in _of_each_episode(rows["worst"])[:most]:
         found = _find_file(folder, row["episode"])
         if found is None:
             continue
@@ -153,7 +156,9 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
     against = f"and {names[1]}" if len(names) == 2 else "and what was recorded"
     compared = any(any(port["counts"]) for port in rows["ports"])
     reference = names[1] if len(names) == 2 else "recorded"
-    ports = [("port", "port"), ("least", "least "), ("most", "most "), ("not_finite", "not finite ")]
+    ports = [("port", "port"), ("least", "least "), ("most", "most ")]
+    if any(port["not_finite"] for port in rows["ports"]):
+        ports.append(("not_finite", "not finite "))
     if compared:
         ports += [
             ("steps_outside", "steps outside "),
@@ -166,13 +171,14 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
     body = f"<h1>Replay of {escape(names[0])}</h1>"
     told = f"{escape(names[0])} {escape(against)}" if compared else "Nothing was recorded to compare with"
     body += f'<p class="dim">{told}. A step differs when |found - expected| &gt; {options.atol:g} + {options.rtol:g} '
-    body += f"|expected|. State begins {escape(options.reset.replace('_', ' '))} in every episode.</p>"
+    body += f"|expected|. State begins {_RESETS[options.reset]} in every episode.</p>"
     body += f'<div class="cards">{_cards(rows, episodes)}</div>'
     body += "<h2>Outputs</h2>" + _table(ports, rows["ports"]) + _ports(rows)
     if rows["worst"]:
-        body += f'<h2>Worst steps</h2><p class="key dim"><i style="background:#1f5fa8"></i>{escape(names[0])}'
+        body += '<h2>The worst step of each episode</h2><p class="key dim">'
+        body += f'<i style="background:#1f5fa8"></i>{escape(names[0])}'
         body += f'<i style="background:#c4501b"></i>{escape(reference)}</p>'
-        body += _worst_plots(folder, rows, 4) + "<p></p>" + _table(worst, rows["worst"][:20])
+        body += _worst_plots(folder, rows, 4) + _table(worst, _of_each_episode(rows["worst"])[:20])
     if rows["skipped"]:
         body += "<h2>Left out</h2>" + _table([("episode", "episode"), ("why", "why")], rows["skipped"][:200])
     page = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Replay of {escape(names[0])}</title>\n'

@@ -136,7 +136,8 @@ class Results:
         rows = {"episodes": self._episode_rows(), "ports": self._port_rows(), "worst": self._worst_rows()}
         rows["skipped"] = [dict(one) for one in self.skipped]
         for name, table in rows.items():
-            self._write(self.folder / f"{name}.parquet", to_bytes(_table(name, table)))
+            shown = table[: self._options.worst] if name == "worst" else table
+            self._write(self.folder / f"{name}.parquet", to_bytes(_table(name, shown)))
         return rows
 
     def _episode_rows(self) -> list[Summary]:
@@ -163,7 +164,8 @@ class Results:
             if not any(row["counts"]):
                 row |= {"steps_outside": None, "episodes_outside": None}
             else:
-                row |= {f"p{name}": quantile(row["counts"], part) for name, part in (("50", 0.5), ("99", 0.99))}
+                for name, part in (("p50", 0.5), ("p99", 0.99)):
+                    row[name] = min(quantile(row["counts"], part), row["largest_difference"])
         return list(rows.values())
 
     def _worst_rows(self) -> list[Summary]:
@@ -175,7 +177,7 @@ class Results:
             if worst["difference"] > 0
         ]
         # Sorting is stable: equal ones stay in the order of episodes and steps.
-        return sorted(found, key=lambda row: -row["difference"])[: self._options.worst]
+        return sorted(found, key=lambda row: -row["difference"])
 
 
 def _empty_port(name: str) -> Summary:
