@@ -61,10 +61,12 @@ class _Actor:
 
 
 def _start(options: ReplayOptions, workers: int) -> Any:
+    # Ray's own notes on how it works are not ours to print; what matters comes as an exception.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import ray
     import ray.data
 
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if not ray.is_initialized():
         told: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if options.address is None:
