@@ -11,14 +11,29 @@ inline constexpr const char* kTritonModel = R"(# SPDX-FileCopyrightText: The LEA
 """Runs the bundle beside this file, for Triton's Python back end. State is kept for each sequence."""
 
 import json
+import os
+import sys
 import time
 from pathlib import Path
+
+# The interpreter of the back end does not look at PYTHONPATH.
+sys.path += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in sys.path]
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
 from leapp import InferenceManager
 
 
+def _unraisable(problem, usual=sys.unraisablehook):
+    # Older back ends give a capsule back under a name that NumPy does not know, which NumPy complains of.
+    if "PyCapsule_GetPointer called with incorrect name" not in str(problem.exc_value):
+        usual(problem)
+
+
+sys.unraisablehook = _unraisable
+
+
+# Arrays go by DLPack: older back ends were built for NumPy 1 and misread the arrays of NumPy 2 without a word.
 class TritonPythonModel:
     def initialize(self, args):
         config = json.loads(args["model_config"])
@@ -43,7 +58,7 @@ class TritonPythonModel:
 
     def _value(self, request, name):
         tensor = pb_utils.get_input_tensor_by_name(request, name)
-        return None if tensor is None else tensor.as_numpy()
+        return None if tensor is None else np.from_dlpack(tensor)
 
     def _step(self, request):
         values = {name: self._value(request, name) for name in self._names}
@@ -60,7 +75,7 @@ class TritonPythonModel:
             else:
                 self._sequences[sequence] = (time.monotonic(), self._manager.state)
             self._forget()
-        return [pb_utils.Tensor(name, np.ascontiguousarray(found[name])) for name in self._outputs]
+        return [pb_utils.Tensor.from_dlpack(name, np.ascontiguousarray(found[name])) for name in self._outputs]
 
     def _forget(self):
         """Sequences that the server has given up."""

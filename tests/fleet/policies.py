@@ -94,5 +94,5 @@ def two_delays(folder: Path) -> Path:
     bundle.pipeline["data_flow"] = {"a/y": ["b/x"]}
     bundle.pipeline["feedback_flow"] = {"a/h_out": ["a/h_in", "b/h_in"]}
     bundle.pipeline["inputs"] = {"a": ["x"]}
-    bundle.pipeline["outputs"] = {"b": ["y"]}
+    bundle.pipeline["outputs"] = {"b": ["y", "h_out"]}
     return bundle.write()

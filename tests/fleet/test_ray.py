@@ -55,10 +55,14 @@ def children(of: int) -> list[int]:
             continue
         try:
             title = (entry / "cmdline").read_bytes()
-            parents = (entry / "environ").read_bytes()
-        except OSError:
+            if b"ray::MapWorker" not in title:
+                continue
+            # Its own environment is gone, overwritten by the title; that of the raylet is there.
+            parent = next(line for line in (entry / "status").read_text().splitlines() if line.startswith("PPid"))
+            environment = Path("/proc", parent.split()[1], "environ").read_bytes()
+        except (OSError, StopIteration):
             continue
-        if b"ray::MapWorker" in title and f"LEAPP_TEST_RUN={of}".encode() in parents:
+        if f"LEAPP_TEST_RUN={of}".encode() in environment:
             found.append(int(entry.name))
     return found
 

@@ -119,7 +119,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(repository: Path, folder: Path) -> Iterator[str]:
+def server(repository: Path, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Triton's server with its Python back end, of the interpreter that runs the test."""
     import pytriton
 
@@ -138,16 +138,16 @@ def server(repository: Path, folder: Path) -> Iterator[str]:
     with (folder / "log.txt").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
         try:
-            yield address
+            yield address, process
         finally:
             process.terminate()
             process.wait(60)
 
 
-def connect(address: str, model: str, log: Path) -> triton.InferenceServerClient:
+def connect(address: str, model: str, process: subprocess.Popen[bytes], log: Path) -> triton.InferenceServerClient:
     client = triton.InferenceServerClient(address)
     deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             if client.is_server_ready() and client.is_model_ready(model):
                 return client
@@ -162,8 +162,8 @@ def test_two_interleaved_sequences_over_grpc_are_local_stepping(gru_bundle: Path
     config_of(tmp_path / "models", "gru")
     local = {7: InferenceManager(gru_bundle), 9: InferenceManager(gru_bundle)}
     random = np.random.default_rng(0)
-    with server(tmp_path / "models", tmp_path) as address:
-        client = connect(address, "gru", tmp_path / "log.txt")
+    with server(tmp_path / "models", tmp_path) as (address, process):
+        client = connect(address, "gru", process, tmp_path / "log.txt")
         for step in range(200):
             for number, manager in local.items():
                 value = random.standard_normal((1, 48)).astype(np.float32)
