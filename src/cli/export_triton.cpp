@@ -115,8 +115,7 @@ void add_export_triton(CLI::App& app, Context& context) {
   static const std::map<std::string, TritonBackend> kBackends{{"auto", TritonBackend::kAuto},
                                                               {"python", TritonBackend::kPython}};
   command
-      .add_option("--backend", options->request.backend,
-                  "auto: one ONNX model or an ensemble; python: LEAPP's runtime in Triton's Python back end")
+      .add_option("--backend", options->request.backend, "auto: ONNX or an ensemble; python: through LEAPP's runtime")
       ->transform(CLI::CheckedTransformer(kBackends).description(""));
   command.add_option("--instances", options->request.instances, "how many sequences run at once (4)")
       ->check(CLI::Range(1, 1024));

@@ -33,8 +33,7 @@ Result<ExitCode> hand_over(const CLI::App& command) {
 }  // namespace
 
 void add_replay(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("replay", "step bundles over many recorded episodes, on Ray if it is there (Python)");
+  CLI::App* command = app.add_subcommand("replay", "step bundles over many recorded episodes (in Python)");
   command->prefix_command();
   command->set_help_flag();  // Python's own says more
   command->callback([command, &context] { context.finish(hand_over(*command)); });
