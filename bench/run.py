@@ -9,6 +9,7 @@ import platform
 from datetime import date
 from pathlib import Path
 
+import batching
 import deployment
 import engines
 import reload
@@ -74,6 +75,7 @@ def main() -> None:
     engines.report()
     robot.report()
     reload.report()
+    batching.report()
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def children(of: int) -> list[int]:
     return found
 
 
-def wait_for(condition: object, process: subprocess.Popen[bytes], seconds: float = 300) -> None:
+def wait_for(condition: object, process: subprocess.Popen[bytes], seconds: float = 900) -> None:
     assert callable(condition)
     deadline = time.monotonic() + seconds
     while not condition() and process.poll() is None and time.monotonic() < deadline:
