@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -52,3 +56,26 @@ def test_replay_is_handed_to_python(leapp: tool.Tool, walk: Path) -> None:
     assert "expected a folder of episodes" in leapp.error("replay", "walk", "--data", "none", "--output", "other")
     leapp.environment |= {"LEAPP_PYTHON": "/nowhere/python"}
     assert "/nowhere/python cannot be started" in leapp.error("replay", "walk", "--data", "data.npz")
+
+
+def test_the_guides_commands(leapp: tool.Tool, walk: Path) -> None:
+    text = (tool.ROOT / "docs/fleet.md").read_text(encoding="utf-8")
+    leapp.environment |= {"LEAPP_PYTHON": sys.executable}
+    (leapp.cwd / "logs").mkdir()
+    leapp("run", "walk", "--steps", 20, "--trace", "logs/one.npz")
+    for name in ("walk_new", "walk_old"):
+        shutil.copytree(leapp.cwd / "walk", leapp.cwd / name)
+        (leapp.cwd / name / "walk.yaml").rename(leapp.cwd / name / f"{name}.yaml")
+    trace = dict(np.load(leapp.cwd / "logs/one.npz"))
+    trace["outputs/post/y"][3, 0, 2] += 1
+    np.savez(leapp.cwd / "logs/one.npz", **trace)
+    blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines() if "--address" not in line]
+    assert len(commands) == 3
+    for command in commands:
+        leapp(*shlex.split(command)[1:])
+    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=leapp.cwd, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.startswith("one.npz 3 post/y [0,2] ")
