@@ -164,7 +164,7 @@ std::vector<Case> cases() {
                     .ints("to", {1, 6})
                     .node("Concat", {"x", "x"}, {"two"}, {{"axis", std::int64_t{0}}})
                     .node("Reshape", {"two", "to"}, {"y"})
-                    .refuses("joins along the axis of the rows"));
+                    .refuses("Reshape \"at_y\": the axis of the rows becomes part of another"));
   all.push_back(Case("state of a recurrent layer", {{"x", {1, 3}}, {"h", {1, 1, 2}}}, {{"y", {1, 2}}, {"n", {1, 1, 2}}})
                     .ints("first", {0})
                     .floats("w", {1, 6, 3}, -0.6F)
