@@ -16,7 +16,7 @@ python_sources = $(wildcard python examples bench fuzz tests)
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan test-tsan-runtime test-neon bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-fleet test-long test-asan test-tsan test-tsan-runtime test-neon bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -50,6 +50,11 @@ mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and 
 test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
+
+test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
+	@scripts/stage setup scripts/setup --tests --fleet
+	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
+	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
 
 test-long: setup-tests build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \

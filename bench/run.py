@@ -9,6 +9,7 @@ import platform
 from datetime import date
 from pathlib import Path
 
+import batching
 import choice
 import deployment
 import engines
@@ -76,6 +77,7 @@ def main() -> None:
     choice.report()
     robot.report()
     reload.report()
+    batching.report()
 
 
 if __name__ == "__main__":

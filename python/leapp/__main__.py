@@ -50,12 +50,17 @@ def _complete(environment: MutableMapping[str, str]) -> None:
 
 
 def main() -> int:
-    """Become the program. Comes back only when there is none."""
+    """Become the program. Comes back only when there is none, and from what is written in Python."""
+    if sys.argv[1:2] == ["replay"]:
+        from leapp.fleet.cli import main as replay
+
+        return replay(sys.argv[2:])
     tool = find_tool()
     if tool is None:
         print("leapp: the program is not installed: build it with cmake, or install the wheel", file=sys.stderr)
         return 2
     environment = dict(os.environ)
+    environment.setdefault("LEAPP_PYTHON", sys.executable)
     _complete(environment)
     os.execve(tool, ["leapp", *sys.argv[1:]], environment)
 

@@ -79,6 +79,7 @@ class InferenceManager:
         memory_limit: int | None = None,
         timeout: float | None = None,
         allow_torchscript: bool = True,
+        batch: int = 1,
     ) -> None:
         """Read the bundle, check its wiring and files, load its models and warm them up.
 
@@ -120,6 +121,10 @@ class InferenceManager:
         allow_torchscript:
             Run ``jit`` and ``pt2`` models, which are programs. Say False for bundles of strangers.
 
+        batch:
+            Rows that each step does at once, each with its own state: every port has them as its first axis. Fast
+            where the models can be widened, which ``widened`` says.
+
         Raises
         ------
         ValueError
@@ -144,6 +149,7 @@ class InferenceManager:
             "provider": provider,
             "optimisation": optimisation,
             "allow_torchscript": allow_torchscript,
+            "batch": _rows(batch),
         }
         if memory_limit is not None:
             options["memory_limit"] = _positive("memory_limit", memory_limit)
@@ -281,6 +287,20 @@ class InferenceManager:
         return [EngineReport(*each) for each in self._manager.engines]
 
     @property
+    def batch(self) -> int:
+        """How many rows a step does."""
+        return self._manager.batch
+
+    @property
+    def widened(self) -> str:
+        """Say why some model runs once for each row; empty when every model takes all rows in one run."""
+        return self._manager.widened
+
+    def reset_row(self, row: int, mode: Literal["exported", "zeros"] = "exported") -> None:
+        """Begin anew in one row of a batch; the others go on."""
+        self._manager.reset_row(_rows(row, "row", 0), mode)
+
+    @property
     def nodes(self) -> dict[str, Node]:
         """The nodes by name."""
         return self._nodes
@@ -400,6 +420,14 @@ def _positive(name: str, value: Any) -> Any:
     if not 0 < value < 2**63:
         raise LeappValueError(f"{name}: expected a number above 0, found {value!r}")
     return int(value) if name == "memory_limit" else float(value)
+
+
+def _rows(value: Any, name: str = "batch", least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise LeappTypeError(f"{name}: expected a whole number, found {type(value).__name__}")
+    if value < least:
+        raise LeappValueError(f"{name}: expected {least} or more, found {value}")
+    return value
 
 
 def _kind_text(kind: str | Enum) -> str:

@@ -17,9 +17,9 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, Context& context);
 
 // In the order of the help.
-constexpr std::array<AddCommand, 11> kCommands{
-    &add_inspect, &add_check, &add_run,    &add_bench, &add_diff,   &add_fuse,
-    &add_codegen, &add_view,  &add_keygen, &add_sign,  &add_verify,
+constexpr std::array<AddCommand, 13> kCommands{
+    &add_inspect, &add_check,         &add_run,  &add_bench,  &add_diff, &add_fuse,   &add_codegen,
+    &add_replay,  &add_export_triton, &add_view, &add_keygen, &add_sign, &add_verify,
 };
 
 void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {

@@ -183,4 +183,21 @@ std::string write_added_outputs(const std::vector<ValueInfo>& outputs) {
   return text;
 }
 
+std::string write_added_copies(const std::vector<std::pair<std::string, ValueInfo>>& copies) {
+  std::string graph;
+  Builder<GraphField> message(graph);
+  for (const auto& [value, info] : copies) {
+    Node node;
+    node.op_type = "Identity";
+    node.name = "Identity(" + info.name + ")";
+    node.inputs = {value};
+    node.outputs = {info.name};
+    message.add_message(GraphField::kNode, write_node(node));
+    message.add_message(GraphField::kOutput, write_value_info(info));
+  }
+  std::string text;
+  Builder<ModelField>(text).add_message(ModelField::kGraph, graph);
+  return text;
+}
+
 }  // namespace leapp::onnx

@@ -23,4 +23,7 @@ namespace leapp::onnx {
 /// a message that occurs twice. REQUIRES: the graph has values of these names, and no such outputs.
 [[nodiscard]] std::string write_added_outputs(const std::vector<ValueInfo>& outputs);
 
+/// The same for outputs that are copies of values the graph has: name of the value, and the output.
+[[nodiscard]] std::string write_added_copies(const std::vector<std::pair<std::string, ValueInfo>>& copies);
+
 }  // namespace leapp::onnx

@@ -26,14 +26,15 @@ std::size_t runs_until(const Plan& plan, Place written) {
 
 }  // namespace
 
-FirstFrame FirstFrame::make(const std::vector<bundle::History>& histories, const Plan& plan, const Buffers& buffers) {
+FirstFrame FirstFrame::make(const std::vector<bundle::History>& histories, const Plan& plan, const Buffers& buffers,
+                            std::size_t rows) {
   FirstFrame made;
-  for (const bundle::History& history : histories) made.add(history, plan, buffers);
+  for (const bundle::History& history : histories) made.add(history, plan, buffers, rows);
   made.set_levels(histories);
   return made;
 }
 
-void FirstFrame::add(const bundle::History& history, const Plan& plan, const Buffers& buffers) {
+void FirstFrame::add(const bundle::History& history, const Plan& plan, const Buffers& buffers, std::size_t rows) {
   const StatePlan& state = state_named(plan, history.name);
   Fill fill{.name = history.name,
             .state = {buffers.at(state.place, 0), buffers.at(state.place, 1)},
@@ -51,6 +52,15 @@ void FirstFrame::add(const bundle::History& history, const Plan& plan, const Buf
       for (Piece& piece : pieces) piece.from = std::exchange(next, next + piece.size);
     } else {
       nodes_ = std::max(nodes_, runs_until(plan, source));
+    }
+    const std::size_t each = pieces.size();
+    for (std::size_t row = 1; row < rows; ++row) {
+      for (std::size_t i = 0; i < each; ++i) {
+        Piece piece = pieces[i];
+        piece.from += row * (buffers.size(source.buffer) / rows);
+        piece.to += row * (fill.bytes / rows);
+        pieces.push_back(piece);
+      }
     }
     parts_.push_back({fills_.size(), 0, {buffers.at(source, 0), buffers.at(source, 1)}, std::move(pieces)});
   }

@@ -67,6 +67,10 @@ GuardedPlace Pipeline::Impl::place_of(const Port& port) const {
 
 Status Pipeline::set_guards(const GuardRules& rules) {
   if (!impl_->prepared) return failed_precondition("guards: the pipeline is not prepared: call prepare() before");
+  if (impl_->batch > 1 && !rules.empty()) {
+    return unimplemented(fmt::format(
+        "guards: expected a pipeline of one row, found {}: guards are for a robot, not for a batch", impl_->batch));
+  }
   std::vector<Port> all = input_ports();
   for (Port& port : output_ports()) all.push_back(std::move(port));
   for (Port& port : feedback_ports()) all.push_back(std::move(port));

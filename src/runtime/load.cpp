@@ -20,12 +20,14 @@
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
 #include "onnx_proto/limits.h"
+#include "runtime/batch.h"
 #include "runtime/budget.h"
 #include "runtime/declared_shapes.h"
 #include "runtime/fuse.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
 #include "runtime/private_copies.h"
+#include "runtime/widen.h"
 
 namespace leapp::runtime {
 namespace {
@@ -94,6 +96,7 @@ class PipelineAccess::Loader {
         fuse_(options.fuse),
         all_outputs_(options.all_outputs),
         allow_torchscript_(options.allow_torchscript),
+        batch_(options.batch),
         memory_limit_(options.memory_limit == 0 ? default_memory_limit() : options.memory_limit),
         options_{
             .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
@@ -120,6 +123,9 @@ class PipelineAccess::Loader {
 
   /// `node`: only that one, if it is not empty.
   Status read(const std::string& node = {}) {
+    if (batch_ == 0 || batch_ > kMostRows) {
+      return invalid_argument(fmt::format("batch: expected 1 to {} rows, found {}", kMostRows, batch_));
+    }
     LEAPP_ASSIGN_OR_RETURN(spec_, bundle::read_bundle(yaml_, options_));
     if (!node.empty()) LEAPP_RETURN_IF_ERROR(at(keep_only(node, spec_)));
     auto wiring = bundle::check_wiring(spec_);
@@ -129,7 +135,8 @@ class PipelineAccess::Loader {
     files_.resize(spec_.models.size());
     LEAPP_RETURN_IF_ERROR(at(bundle::join_problems(bundle::find_model_problems(spec_))));
     LEAPP_RETURN_IF_ERROR(at(check_torchscript()));
-    return at(check_memory(memory_need(make_plan(spec_, wiring_), spec_, yaml_.parent_path()), memory_limit_));
+    const Plan plan = make_plan(widened_ports(spec_, batch_), wiring_);
+    return at(check_memory(memory_need(plan, spec_, yaml_.parent_path()), memory_limit_));
   }
 
   /// One model for all nodes when that is possible, else one for each.
@@ -152,6 +159,10 @@ class PipelineAccess::Loader {
   Result<std::unique_ptr<Impl>> separate();
   Result<std::unique_ptr<Impl>> fused();
   [[nodiscard]] Status may_fuse() const;
+  /// Loads it for as many rows as there are; what became of that goes to `impl`.
+  Result<std::unique_ptr<engine::Model>> load_rows(engine::Engine& engine, const engine::ModelSource& source,
+                                                   const bundle::Model& node, Impl& impl) const;
+  [[nodiscard]] bool some_node_widens();
   [[nodiscard]] Status check_torchscript() const;
   [[nodiscard]] Status check_limits(const bundle::Model& model, const bundle::ModelFile& file) const;
   Result<std::unique_ptr<Impl>> make(const bundle::BundleSpec& runs, const bundle::Wiring& wiring) const;
@@ -168,6 +179,7 @@ class PipelineAccess::Loader {
   bool fuse_;
   bool all_outputs_;
   bool allow_torchscript_;
+  std::size_t batch_;
   std::uint64_t memory_limit_;
   bundle::FileOptions options_;
   std::shared_ptr<bundle::VerifiedFiles> verified_;  ///< null: nobody asked for a signature
@@ -285,7 +297,7 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::s
   if (!opened.ok()) {
     return Status(opened.status().code(), fmt::format("node {}: {}", model.name, opened.status().message()));
   }
-  auto loaded = opened.value()->load(source);
+  auto loaded = load_rows(*opened.value(), source, model, impl);
   if (loaded.ok() && loaded.value()->report().engine.empty()) {
     const std::string& backend = *model.parameters.backend;
     const std::string why = backend == "onnx" ? "it was asked for" : fmt::format("it is a '{}' model", backend);
@@ -295,10 +307,37 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::s
   return loaded;
 }
 
+Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_rows(engine::Engine& engine,
+                                                                         const engine::ModelSource& source,
+                                                                         const bundle::Model& node, Impl& impl) const {
+  if (batch_ == 1) return engine.load(source);
+  const bool onnx = node.parameters.backend.value_or("onnx") == "onnx";
+  LEAPP_ASSIGN_OR_RETURN(BatchedModel batched, load_batched({engine, source, node, onnx, batch_}));
+  if (!batched.widened.ok()) {
+    const std::string name = node.name.empty() ? "the fused model" : "node " + node.name;
+    if (impl.widened.ok()) impl.widened = {batched.widened.code(), name + ": " + batched.widened.message()};
+    impl.notes.push_back(
+        fmt::format("{} runs once for each of the {} rows: {}", name, batch_, batched.widened.message()));
+  }
+  return std::move(batched.model);
+}
+
+// Where all nodes in one cannot take many rows at once, some of them by themselves may.
+bool PipelineAccess::Loader::some_node_widens() {
+  for (std::size_t node = 0; node < spec_.models.size(); ++node) {
+    const auto read = file(node);
+    if (read.ok() && widen_model({read.value()->bytes, spec_.models[node], batch_}).ok()) return true;
+  }
+  return false;
+}
+
 Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundle::BundleSpec& runs,
                                                                      const bundle::Wiring& wiring) const {
-  Plan plan = make_plan(runs, wiring);
-  LEAPP_ASSIGN_OR_RETURN(InitialValues values, read_initial_values(yaml_.parent_path(), spec_, plan, options_));
+  const Plan one = make_plan(runs, wiring);
+  const bundle::BundleSpec wide = widened_ports(runs, batch_);
+  Plan plan = make_plan(wide, wiring);
+  LEAPP_ASSIGN_OR_RETURN(InitialValues values, read_initial_values(yaml_.parent_path(), spec_, one, options_));
+  for (std::vector<std::byte>& value : values) repeat_rows(value, batch_);
   LEAPP_ASSIGN_OR_RETURN(Buffers buffers, Buffers::allocate(plan.buffers));
   auto impl = std::make_unique<Impl>(std::move(buffers));
   impl->initial_values = std::move(values);
@@ -312,11 +351,12 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
   impl->spec = spec_;
   impl->yaml = yaml_;
   if (verified_) impl->signature = verified_->signature();
-  impl->models = runs.models;
+  impl->models = wide.models;
+  impl->batch = batch_;
   impl->plan = std::move(plan);
   impl->identify_states();
   LEAPP_ASSIGN_OR_RETURN(const std::vector<bundle::History> histories, bundle::histories_of(spec_, wiring_));
-  impl->first_frame = FirstFrame::make(histories, impl->plan, impl->buffers);
+  impl->first_frame = FirstFrame::make(histories, one, impl->buffers, batch_);
   return impl;
 }
 
@@ -367,10 +407,12 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
   runs.models.push_back(std::move(fused.model));
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, make(runs, fused.wiring));
   LEAPP_ASSIGN_OR_RETURN(engine::Engine * engine, this->engine("onnx", *impl));
-  LEAPP_ASSIGN_OR_RETURN(auto model, engine->load({.name = "the fused model",
-                                                   .path = yaml_,
-                                                   .bytes = std::as_bytes(std::span(bytes)),
-                                                   .inputs = infos_of(runs.models[0].inputs)}));
+  const engine::ModelSource source{.name = "the fused model",
+                                   .path = yaml_,
+                                   .bytes = std::as_bytes(std::span(bytes)),
+                                   .inputs = infos_of(runs.models[0].inputs)};
+  LEAPP_ASSIGN_OR_RETURN(auto model, load_rows(*engine, source, runs.models[0], *impl));
+  if (!impl->widened.ok() && some_node_widens()) return impl->widened;
   if (model->report().engine.empty()) {
     model->set_report({"", engine->description(), false, "it was asked for", {}});
   }

@@ -261,6 +261,31 @@ Status Pipeline::reset(ResetMode mode) {
   return {};
 }
 
+Status Pipeline::reset_row(std::size_t row, ResetMode mode) {
+  if (row >= impl_->batch) {
+    return invalid_argument(fmt::format("reset_row: expected a row below {}, found {}", impl_->batch, row));
+  }
+  if (impl_->batch == 1) return reset(mode);
+  if (mode == ResetMode::kFirstFrame) {
+    return unimplemented("reset_row: expected exported or zeros, found first_frame, which all rows do together");
+  }
+  for (std::size_t i = 0; i < impl_->plan.states.size(); ++i) {
+    const std::vector<std::byte>& value = impl_->initial_values[i];
+    const Place place = impl_->plan.states[i].place;
+    const std::size_t size = impl_->buffers.size(place.buffer) / impl_->batch;
+    std::byte* state = impl_->buffers.at(place, impl_->parity) + row * size;
+    if (mode == ResetMode::kExported && !value.empty()) {
+      std::memcpy(state, value.data() + row * size, size);
+    } else {
+      std::memset(state, 0, size);
+    }
+  }
+  return {};
+}
+
+std::size_t Pipeline::batch() const { return impl_->batch; }
+const Status& Pipeline::widened() const { return impl_->widened; }
+
 const std::vector<std::string>& Pipeline::inputs() const { return impl_->face->input_names; }
 const std::vector<std::string>& Pipeline::outputs() const { return impl_->face->output_names; }
 std::vector<std::string> Pipeline::histories() const { return impl_->first_frame.names(); }

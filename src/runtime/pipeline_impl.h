@@ -131,6 +131,8 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::unique_ptr<Watchdog> watchdog;  ///< null: steps may take as long as they like
   bool ended = false;                  ///< by the watchdog: the last step, or the first run
   FirstFrame first_frame;
+  std::size_t batch = 1;  ///< rows
+  Status widened;         ///< why some model runs once for each; ok when none does
 };
 
 /// The entry of that name, or of name + "_in": state that a model calls X is written X_in in some files.

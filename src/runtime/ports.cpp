@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/port.h"
+#include "runtime/batch.h"
 
 namespace leapp::runtime {
 namespace {
@@ -142,7 +143,7 @@ Result<Port> port_of(const bundle::BundleSpec& spec, std::string_view name, Port
 std::vector<Port> Pipeline::input_ports() {
   std::vector<Port> ports;
   for (const std::string& name : inputs()) {
-    ports.push_back(port_of(spec(), name, PortRole::kInput).value());
+    ports.push_back(widened_port(port_of(spec(), name, PortRole::kInput).value(), batch()));
     ports.back().data = input(name).value().data;
   }
   return ports;
@@ -151,7 +152,7 @@ std::vector<Port> Pipeline::input_ports() {
 std::vector<Port> Pipeline::output_ports() const {
   std::vector<Port> ports;
   for (const std::string& name : outputs()) {
-    ports.push_back(port_of(spec(), name, PortRole::kOutput).value());
+    ports.push_back(widened_port(port_of(spec(), name, PortRole::kOutput).value(), batch()));
     ports.back().data = output(name).value().data;
   }
   return ports;
@@ -160,7 +161,7 @@ std::vector<Port> Pipeline::output_ports() const {
 std::vector<Port> Pipeline::feedback_ports() const {
   std::vector<Port> ports;
   for (const std::string& name : feedback_inputs()) {
-    ports.push_back(port_of(spec(), name, PortRole::kFeedback).value());
+    ports.push_back(widened_port(port_of(spec(), name, PortRole::kFeedback).value(), batch()));
   }
   return ports;
 }

@@ -149,7 +149,24 @@ def test_bench(leapp: tool.Tool, walk: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [None, "inspect", "check", "run", "bench", "diff", "fuse", "codegen", "view", "keygen", "sign", "verify"]
+    "command",
+    [
+        None,
+        *(
+            "inspect",
+            "check",
+            "run",
+            "bench",
+            "diff",
+            "fuse",
+            "codegen",
+            "export-triton",
+            "view",
+            "keygen",
+            "sign",
+            "verify",
+        ),
+    ],
 )
 def test_help_has_an_example(leapp: tool.Tool, command: str | None) -> None:
     text = leapp(*([command] if command else []), "--help")

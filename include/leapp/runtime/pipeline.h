@@ -72,6 +72,15 @@ class LEAPP_API Pipeline {
   void reset();
   Status reset(ResetMode mode);
 
+  /// The same for the feedback inputs of one row of LoadOptions::batch, the others go on: an episode has ended, another
+  /// begins. kInvalidArgument when there is no such row; kUnimplemented for kFirstFrame, which all rows do together.
+  Status reset_row(std::size_t row, ResetMode mode = ResetMode::kExported);
+
+  /// LoadOptions::batch: how many rows a step does.
+  [[nodiscard]] std::size_t batch() const;
+  /// Ok when every model takes all rows in one run; else which does not, and why.
+  [[nodiscard]] const Status& widened() const;
+
   /// "node/port" of the feedback inputs that are histories of what the caller gives (bundle/history.h).
   [[nodiscard]] std::vector<std::string> histories() const;
 

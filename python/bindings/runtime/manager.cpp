@@ -309,6 +309,12 @@ void Manager::reset(const std::string& mode) {
   check(pipeline_->reset(wanted));
 }
 
+void Manager::reset_row(std::size_t row, const std::string& mode) {
+  const runtime::ResetMode wanted = reset_mode("mode", mode);
+  const Turn turn(*this);
+  check(pipeline_->reset_row(row, wanted));
+}
+
 nb::list Manager::histories() const {
   nb::list names;
   for (const std::string& name : pipeline_->histories()) names.append(name.c_str());

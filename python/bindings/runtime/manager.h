@@ -41,6 +41,10 @@ class Manager {
   void set_input_value(const std::string& node, const std::string& name, nanobind::handle value);
 
   void reset(const std::string& mode);
+  void reset_row(std::size_t row, const std::string& mode);
+  [[nodiscard]] std::size_t batch() const { return pipeline_->batch(); }
+  /// Why some model runs once for each row of a batch; empty when none does.
+  [[nodiscard]] std::string widened() const { return pipeline_->widened().message(); }
   [[nodiscard]] nanobind::list histories() const;
 
   /// Random values for every external input.

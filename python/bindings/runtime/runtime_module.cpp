@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "common/exceptions.h"
 #include "common/released.h"
+#include "fleet.h"
 #include "manager.h"
 #include "options.h"
 #include "recorder.h"
@@ -80,6 +81,8 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
       options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(nb::cast<double>(value) * 1e9));
     } else if (name == "allow_torchscript") {
       options.allow_torchscript = nb::cast<bool>(value);
+    } else if (name == "batch") {
+      options.batch = nb::cast<std::size_t>(value);
     } else if (name == "onnxruntime_library") {
       options.engine.onnxruntime_library = nb::cast<std::string>(value);
     } else if (name == "profile_prefix") {
@@ -124,10 +127,14 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("notes", &Manager::notes)
       .def_prop_ro("engines", &Manager::engines)
       .def_prop_ro("file", &Manager::file)
+      .def_prop_ro("batch", &Manager::batch)
+      .def_prop_ro("widened", &Manager::widened)
+      .def("reset_row", &Manager::reset_row, nb::arg("row"), nb::arg("mode"))
       .def_prop_ro("signature", &Manager::signature);
   leapp::python::bind_robot(module, manager);
   leapp::python::bind_recorder(module);
   leapp::python::bind_signing(module);
   leapp::python::bind_reloader(module);
+  leapp::python::bind_fleet(module);
   module.attr("__version__") = LEAPP_VERSION;
 }

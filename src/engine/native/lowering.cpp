@@ -363,6 +363,9 @@ Result<LoweringResult> lower(const LoweringRequest& request) {
   if (!model.functions.empty()) {
     b.uncovered_.push_back({"function", std::string(model.functions.front().name), "", "the model defines functions"});
   }
+  for (const auto& [name, id] : b.scopes_.front().names) {
+    if (id) result.names.emplace(name, *id);
+  }
   result.plan = std::move(b.plan_);
   result.operators = std::move(b.operators_);
   result.uncovered = std::move(b.uncovered_);

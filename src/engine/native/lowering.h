@@ -44,6 +44,9 @@ struct LoweringResult {
   std::vector<engine::TensorInfo> outputs;
   std::map<std::string, std::size_t> operators;  ///< how often each occurs
   std::vector<Uncovered> uncovered;              ///< the plan is of use only if there are none
+  /// What the names of the outermost graph stand for in the plan. Those that a node makes that is not covered are not
+  /// among them.
+  std::map<std::string, ValueId, std::less<>> names;
 };
 
 struct LoweringRequest {

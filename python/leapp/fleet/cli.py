@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""``leapp replay``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from leapp.errors import LeappError
+from leapp.fleet.options import ReplayOptions
+from leapp.fleet.replay import ReplaySummary, replay
+
+__all__ = ["main"]
+
+_EXAMPLES = """Examples:
+  leapp replay walk --data logs --output result
+  leapp replay walk_new walk_old --data logs.parquet --output result --workers 8
+  leapp replay walk --data logs --output result --address ray://head:10001
+  leapp replay walk --data logs --output result --column policy/obs=observation.state --cast"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="leapp replay",
+        description="Step bundles over recorded episodes, and say where they act otherwise than recorded, or than each "
+        "other.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("bundles", nargs="+", metavar="BUNDLE", help="one, or two that are compared with each other")
+    parser.add_argument("--data", required=True, help="a folder of episodes: .npz, .safetensors, .mcap, .parquet")
+    parser.add_argument("-o", "--output", required=True, help="folder for the results; what is done there is kept")
+    parser.add_argument("--column", action="append", default=[], metavar="PORT=NAME", help="the column of a port")
+    parser.add_argument("--episode-column", default="episode", help="of Parquet files (episode)")
+    parser.add_argument("--order-column", default="step", help="of Parquet files (step)")
+    parser.add_argument("--cast", action="store_true", help="convert values whose dtype is not the port's")
+    parser.add_argument("--batch", type=int, default=1, help="episodes side by side in one worker (1)")
+    parser.add_argument("--workers", type=int, help="processes on Ray; 0: this one (the cores, if Ray is installed)")
+    parser.add_argument("--address", help="of a Ray cluster")
+    parser.add_argument("--reset", choices=("exported", "zeros", "first-frame"), default="exported")
+    parser.add_argument("--engine", choices=("auto", "native", "onnxruntime"), default="auto")
+    parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance (0.001)")
+    parser.add_argument("--atol", type=float, default=1e-5, help="absolute tolerance (0.00001)")
+    parser.add_argument("--worst", type=int, default=100, help="how many of the worst steps are listed (100)")
+    parser.add_argument("--strict", action="store_true", help="stop at an episode that cannot be used")
+    parser.add_argument("--overwrite", action="store_true", help="replace the results of another replay")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    return parser
+
+
+def _options(given: argparse.Namespace) -> ReplayOptions:
+    columns = {}
+    for one in given.column:
+        port, sign, name = one.partition("=")
+        if not sign or not name or "/" not in port:
+            raise SystemExit(_complain(f"--column: expected NODE/PORT=NAME, found {one}"))
+        columns[port] = name
+    told: dict[str, Any] = {key: value for key, value in vars(given).items() if key not in ("column", "json")}
+    told |= {"columns": columns, "reset": given.reset.replace("-", "_")}
+    return ReplayOptions(**told)
+
+
+def _complain(message: str) -> int:
+    print("leapp: " + message.replace("\n", "\n  "), file=sys.stderr)
+    return 2
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
+
+
+def _print(summary: ReplaySummary) -> None:
+    print(
+        f"{summary.episodes:,} episodes, {summary.steps:,} steps {summary.where}"
+        + (f", {summary.resumed:,} units were done before" if summary.resumed else "")
+        + f": {summary.steps_per_second:,.0f} steps/s"
+    )
+    head = ("output", "steps outside", "episodes outside", "mean diff.", "99 % below", "largest diff.")
+    keys = ("port", "steps_outside", "episodes_outside", "mean_difference", "p99", "largest_difference")
+    rows = [tuple(row[key] if key == "port" else _number(row[key]) for key in keys) for row in summary.rows["ports"]]
+    widths = [max(len(str(row[i])) for row in [head, *rows]) for i in range(len(head))]
+    for row in [head, *rows]:
+        cells = (
+            str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  ".join(cells).rstrip())
+    for worst in summary.rows["worst"][:1]:
+        print(
+            f"worst: {worst['episode']}, step {worst['step']}, {worst['port']}{worst['place']}: "
+            f"{worst['found']:.6g}, expected {worst['expected']:.6g}"
+        )
+    for skipped in summary.rows["skipped"][:10]:
+        print(f"left out: {skipped['episode']}: {skipped['why']}")
+    if summary.skipped > 10:
+        print(f"left out: {summary.skipped - 10:,} more, in skipped.parquet")
+    print(f"written to {summary.folder / 'replay.html'}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0 fine, 1 episodes were left out, 2 wrong usage or something that cannot be read or written."""
+    given = _parser().parse_args(arguments)
+    if len(given.bundles) > 2:
+        return _complain(f"expected one or two bundles, found {len(given.bundles)}")
+    try:
+        summary = replay(_options(given))
+    except (LeappError, OSError, RuntimeError) as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        return _complain("interrupted; what was done is kept: run the same command again to go on")
+    if given.json:
+        told = {key: getattr(summary, key) for key in ("episodes", "steps", "skipped", "resumed", "seconds")}
+        told |= {"output": str(summary.folder), "ports": summary.rows["ports"], "worst": summary.rows["worst"][:20]}
+        print(json.dumps(told | {"left_out": summary.rows["skipped"]}))
+    else:
+        _print(summary)
+    return 1 if summary.skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""One page of a replay: a file of its own, without scripts and without anything from elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from leapp.fleet.options import ReplayOptions
+from leapp.fleet.parquet import parquet, write_file
+from leapp.fleet.plots import Line, bars, dots, lines
+from leapp.fleet.statistics import EDGES
+
+__all__ = ["write_page"]
+
+Rows = list[dict[str, Any]]
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.45 system-ui, "DejaVu Sans", sans-serif; color: #1c2530; background: #f4f6f8; margin: 0; }
+main { max-width: 1080px; margin: 0 auto; padding: 24px 20px 60px; }
+h1 { font-size: 22px; margin: 0 0 4px; } h2 { font-size: 17px; margin: 30px 0 8px; }
+p { margin: 4px 0; } .dim { color: #5d6b7a; } code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 18px 0 6px; }
+.card, figure, .table { background: #fff; border: 1px solid #dbe1e7; border-radius: 8px; }
+.card { padding: 12px 14px; } .card b { display: block; font-size: 22px; } .card span { color: #5d6b7a; }
+.card.bad b { color: #b3261e; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 12px; }
+figure { margin: 0; padding: 12px 14px; min-width: 0; }
+figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
+svg { display: block; width: 100%; height: auto; }
+.pair + .table { margin-top: 12px; } .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
+th, td { padding: 6px 9px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
+th { color: #5d6b7a; font-weight: 600; border-top: 0; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+td.why { white-space: normal; }
+.key i { display: inline-block; width: 14px; height: 3px; margin: 0 5px 3px 12px; border-radius: 2px; }
+"""
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "not a number" if math.isinf(value) or math.isnan(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _table(columns: Sequence[tuple[str, str]], rows: Iterable[dict[str, Any]]) -> str:
+    """Columns as (key, title); those whose title ends in a blank are numbers."""
+    kinds = ["n" if title.endswith(" ") else "why" if key == "why" else "" for key, title in columns]
+    head = "".join(
+        f'<th class="{kind}">{escape(title.strip())}</th>' for kind, (_, title) in zip(kinds, columns, strict=True)
+    )
+    body = ""
+    for row in rows:
+        body += "<tr>"
+        for kind, (key, _) in zip(kinds, columns, strict=True):
+            body += f'<td class="{kind}">{escape(_text(row.get(key)))}</td>'
+        body += "</tr>\n"
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+def _cards(rows: dict[str, Rows], episodes: Rows) -> str:
+    steps = sum(episode["steps"] for episode in episodes)
+    compared = [port for port in rows["ports"] if any(port["counts"])]
+    shown = [(_text(len(episodes)), "episodes", False), (_text(steps), "steps", False)]
+    if compared:
+        outside = max(port["steps_outside"] for port in compared)
+        share = f"{outside:,} ({100 * outside / max(steps, 1):.3g} %)"
+        largest = max(port["largest_difference"] or 0.0 for port in compared)
+        shown += [(share, "steps outside the tolerance", outside > 0), (_text(largest), "largest difference", False)]
+    shown.append((_text(len(rows["skipped"])), "episodes left out", bool(rows["skipped"])))
+    return "".join(
+        f'<div class="card{" bad" if bad else ""}"><b>{escape(text)}</b><span>{name}</span></div>'
+        for text, name, bad in shown
+    )
+
+
+def _histogram(port: dict[str, Any]) -> str:
+    counts = port["counts"]
+    used = [i for i, count in enumerate(counts) if count]
+    if not used:
+        return ""
+    first, last = used[0], used[-1]
+    labels = ["same" if i == 0 else f"{EDGES[i]:.1e}" for i in range(first, last + 1)]
+    return bars(counts[first : last + 1], labels, "largest difference in a step", "steps")
+
+
+def _by_episode(port: str, rows: dict[str, Rows]) -> str:
+    values = [row["largest_difference"] for row in rows["episodes"] if row["port"] == port]
+    return dots([value if value is not None else 0.0 for value in values], "episode", "largest difference")
+
+
+def _ports(rows: dict[str, Rows]) -> str:
+    text = ""
+    for port in rows["ports"]:
+        if not any(port["counts"]):
+            continue
+        text += f'<h2>{escape(port["port"])}</h2>\n<div class="pair">'
+        text += f"<figure><figcaption>How far steps differ</figcaption>{_histogram(port)}</figure>"
+        text += f"<figure><figcaption>Episodes</figcaption>{_by_episode(port['port'], rows)}</figure></div>\n"
+    return text
+
+
+def _find_file(folder: Path, episode: str) -> Any | None:
+    for path in sorted((folder / "steps").glob("*.parquet")):
+        table = parquet().ParquetFile(path)
+        if "episode" not in table.schema_arrow.names:
+            continue
+        names = table.read(columns=["episode"]).column(0).to_pylist()
+        if episode in names:
+            begin = names.index(episode)
+            return table, begin, len(names) - names[::-1].index(episode) - begin
+    return None
+
+
+_AROUND = 150
+_RESETS = {"exported": "as exported", "zeros": "with zeros", "first_frame": "with the first frame"}
+
+
+def _of_each_episode(worst: Rows) -> Rows:
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in worst:
+        first.setdefault((row["episode"], row["port"]), row)
+    return list(first.values())
+
+
+def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
+    """The element that differs most, around that step, of the worst step of each of the worst episodes."""
+    text = ""
+    for row in _of_each_episode(rows["worst"])[:most]:
+        found = _find_file(folder, row["episode"])
+        if found is None:
+            continue
+        table, begin, count = found
+        first = max(0, row["step"] - _AROUND)
+        last = min(count, row["step"] + _AROUND)
+        columns = [row["port"], f"{row['port']}:reference"]
+        part = table.read(columns=columns).slice(begin + first, last - first)
+        ours, theirs = ([float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns)
+        steps = list(range(first, last))
+        plot = lines(steps, [Line(theirs, "#c4501b"), Line(ours, "#1f5fa8")], "step", row["step"])
+        title = f"{row['episode']}, step {row['step']}: {row['port']}{row['place']}"
+        text += f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
+    return f'<div class="pair">{text}</div>' if text else ""
+
+
+def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], episodes: Rows) -> None:
+    """Write ``replay.html``."""
+    names = [Path(path).name for path in options.bundle_paths]
+    against = f"and {names[1]}" if len(names) == 2 else "and what was recorded"
+    compared = any(any(port["counts"]) for port in rows["ports"])
+    reference = names[1] if len(names) == 2 else "recorded"
+    ports = [("port", "port"), ("least", "least "), ("most", "most ")]
+    if any(port["not_finite"] for port in rows["ports"]):
+        ports.append(("not_finite", "not finite "))
+    if compared:
+        ports += [
+            ("steps_outside", "steps outside "),
+            ("episodes_outside", "episodes outside "),
+            ("p50", "median diff. "),
+        ]
+        ports += [("p99", "99 % below "), ("mean_difference", "mean diff. "), ("largest_difference", "largest diff. ")]
+    worst = [("episode", "episode"), ("step", "step "), ("port", "port"), ("place", "element")]
+    worst += [("found", f"{names[0]} "), ("expected", f"{reference} "), ("difference", "difference ")]
+    body = f"<h1>Replay of {escape(names[0])}</h1>"
+    told = f"{escape(names[0])} {escape(against)}" if compared else "Nothing was recorded to compare with"
+    body += f'<p class="dim">{told}. A step differs when |found - expected| &gt; {options.atol:g} + {options.rtol:g} '
+    body += f"|expected|. State begins {_RESETS[options.reset]} in every episode.</p>"
+    body += f'<div class="cards">{_cards(rows, episodes)}</div>'
+    body += "<h2>Outputs</h2>" + _table(ports, rows["ports"]) + _ports(rows)
+    if rows["worst"]:
+        body += '<h2>The worst step of each episode</h2><p class="key dim">'
+        body += f'<i style="background:#1f5fa8"></i>{escape(names[0])}'
+        body += f'<i style="background:#c4501b"></i>{escape(reference)}</p>'
+        body += _worst_plots(folder, rows, 4) + _table(worst, _of_each_episode(rows["worst"])[:20])
+    if rows["skipped"]:
+        body += "<h2>Left out</h2>" + _table([("episode", "episode"), ("why", "why")], rows["skipped"][:200])
+    page = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Replay of {escape(names[0])}</title>\n'
+    page += f"<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
+    write_file(folder / "replay.html", page.encode())

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Replay every episode of a dataset through one or two bundles."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from leapp.errors import LeappImportError, LeappValueError
+from leapp.fleet.episodes import EpisodeError, Source, find_episodes
+from leapp.fleet.options import ReplayOptions
+from leapp.fleet.page import write_page
+from leapp.fleet.results import Results
+from leapp.fleet.worker import Unit, Worker, bundle_identity
+
+__all__ = ["Done", "ReplaySummary", "replay"]
+
+Done = tuple[int, bytes, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ReplaySummary:
+    """What came of a replay. ``rows`` are the tables as lists: "episodes", "ports", "worst", "skipped"."""
+
+    folder: Path
+    episodes: int
+    steps: int
+    skipped: int
+    resumed: int
+    seconds: float
+    stepped: int
+    where: str
+    rows: dict[str, list[dict[str, Any]]]
+
+    @property
+    def steps_per_second(self) -> float:
+        """Of the steps that this run has done, reading and writing included."""
+        return self.stepped / self.seconds if self.seconds else 0.0
+
+
+class _Progress:
+    """A line on a terminal."""
+
+    def __init__(self, total: int, out: TextIO) -> None:
+        self._total, self._out = total, out
+        self._shown, self._start = 0.0, time.monotonic()
+        self._on = out.isatty()
+
+    def at(self, episodes: int, steps: int) -> None:
+        now = time.monotonic()
+        if not self._on or (now - self._shown < 0.1 and episodes < self._total):
+            return
+        self._shown = now
+        rate = steps / max(now - self._start, 1e-9)
+        width = 30 * episodes // max(self._total, 1)
+        bar = "#" * width + "." * (30 - width)
+        self._out.write(f"\r[{bar}] {episodes}/{self._total} episodes, {rate:,.0f} steps/s ")
+        self._out.flush()
+
+    def end(self) -> None:
+        if self._on:
+            self._out.write("\n")
+
+
+def _units(sources: list[Source], batch: int) -> list[Unit]:
+    groups = [tuple(sources[i : i + batch]) for i in range(0, len(sources), batch)]
+    return [Unit(number, group) for number, group in enumerate(groups)]
+
+
+def _here(options: ReplayOptions, identities: list[str], units: Iterable[Unit]) -> Iterator[Done]:
+    worker = Worker(options, identities)
+    for unit in units:
+        content, summary = worker.do(unit)
+        yield unit.number, content, summary
+
+
+def _workers(options: ReplayOptions) -> int:
+    """How many processes there will be; 0: this one."""
+    installed = importlib.util.find_spec("ray") is not None
+    if options.workers == 0 and options.address is None:
+        return 0
+    if not installed:
+        if options.address is None and options.workers is None:
+            return 0
+        what = "address" if options.address is not None else "workers"
+        raise LeappImportError(f"{what}: expected Ray for that, which is not installed: pip install 'ray[data]'")
+    if options.workers:
+        return options.workers
+    return len(os.sched_getaffinity(0)) if options.address is None else -1
+
+
+def _check_first(options: ReplayOptions, identities: list[str], sources: list[Source]) -> None:
+    """What is wrong with every episode is an error before any work, and no list of all of them."""
+    worker = Worker(options, identities)
+    problems: list[str] = []
+    for source in sources[:20]:
+        try:
+            worker.prepare(source)
+            return
+        except EpisodeError as error:
+            problems.append(f"{source.name}: {error}")
+    raise LeappValueError("no episode can be used; the first: " + problems[0])
+
+
+def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: Iterable[Done], out: TextIO) -> int:
+    by_number = {unit.number: unit for unit in units}
+    total = sum(len(unit.sources) for unit in units)
+    progress, episodes, steps = _Progress(total, out), 0, 0
+    try:
+        for number, content, summary in done:
+            if summary["skipped"] and options.strict:
+                first = summary["skipped"][0]
+                raise LeappValueError(
+                    f"{first['episode']}: {first['why']} (--strict stops here; what was done is kept)"
+                )
+            results.add(by_number[number], content, summary)
+            episodes += len(by_number[number].sources)
+            steps += sum(episode["steps"] for episode in summary["episodes"])
+            progress.at(episodes, steps)
+    finally:
+        progress.end()
+    return steps
+
+
+def replay(options: ReplayOptions, out: TextIO | None = None) -> ReplaySummary:
+    """Do all episodes that are not done, and write tables and a page of all of them.
+
+    The folder ``output`` then has ``steps/`` (every step's outputs), ``episodes.parquet``, ``ports.parquet``,
+    ``worst.parquet``, ``skipped.parquet`` and ``replay.html``. They are the same, byte for byte, whoever did the work
+    and however often it was interrupted.
+
+    Raises
+    ------
+    ValueError
+        Bundles that cannot be loaded or do not agree; columns that fit no port; with ``strict``, an episode that
+        cannot be used; results of another replay in ``output``.
+    OSError
+        Something cannot be read or written. What was done is kept.
+    ImportError
+        pyarrow, or Ray where it was asked for, is not installed.
+    """
+    workers = _workers(options)
+    identities = [bundle_identity(path) for path in options.bundle_paths]
+    sources = find_episodes(options.data, options.episode_column)
+    _check_first(options, identities, sources)
+    units = _units(sources, options.batch)
+    results = Results(options, units, identities)
+    todo = results.find_done()
+    start = time.monotonic()
+    if workers == 0 or not todo:
+        done, where = _here(options, identities, todo), "in this process"
+    else:
+        from leapp.fleet.on_ray import run_on_ray
+
+        done = run_on_ray(options, identities, todo, workers)
+        where = f"on Ray, {workers} workers" if workers > 0 else "on Ray"
+    stepped = _collect(options, results, todo, done, out or sys.stderr)
+    seconds = time.monotonic() - start
+    rows = results.finish()
+    write_page(results.folder, options, rows, results.episodes)
+    return ReplaySummary(
+        folder=results.folder,
+        episodes=len(results.episodes),
+        steps=sum(episode["steps"] for episode in results.episodes),
+        skipped=len(results.skipped),
+        resumed=len(units) - len(todo),
+        seconds=seconds,
+        stepped=stepped,
+        where=where,
+        rows=rows,
+    )

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bundle/folder.h"
+#include "cli/commands.h"
+#include "cli/triton_repository.h"
+#include "cli/words.h"
+
+namespace leapp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TritonOptions {
+  std::string bundle;
+  std::string output;
+  bool allow_outside = false;
+  bool no_verify = false;
+  TritonRequest request;
+};
+
+/// Each model's folder is replaced whole; other models of the repository stay.
+Status write_models(const fs::path& repository, const TritonRepository& made) {
+  std::error_code error;
+  fs::create_directories(repository, error);
+  if (error) return io_error(fmt::format("{}: {}", repository.string(), error.message()));
+  for (const TritonConfig& model : made.models) {
+    LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder staged, bundle::StagedFolder::create(repository / model.name));
+    const std::string prefix = model.name + "/";
+    for (const auto& [file, content] : made.files) {
+      if (file.starts_with(prefix)) LEAPP_RETURN_IF_ERROR(staged.write(file.substr(prefix.size()), content));
+    }
+    // An ensemble has no files of its own, but Triton wants a version.
+    if (model.backend.empty()) LEAPP_RETURN_IF_ERROR(staged.write("1/README", std::string_view("An ensemble.\n")));
+    std::vector<std::string> before;
+    for (fs::recursive_directory_iterator at(repository / model.name, error), end; at != end; at.increment(error)) {
+      if (at->is_regular_file()) before.push_back(fs::relative(at->path(), repository / model.name).generic_string());
+    }
+    LEAPP_RETURN_IF_ERROR(staged.commit(before));
+  }
+  return {};
+}
+
+Json model_json(const TritonConfig& model) {
+  const auto names = [](const std::vector<TritonTensor>& tensors) {
+    std::vector<std::string> list;
+    for (const TritonTensor& tensor : tensors) list.push_back(tensor.name);
+    return list;
+  };
+  std::vector<std::string> states;
+  for (const TritonState& state : model.states) states.push_back(state.input);
+  return {{"name", model.name},
+          {"backend", model.backend.empty() ? "ensemble" : model.backend},
+          {"inputs", names(model.inputs)},
+          {"outputs", names(model.outputs)},
+          {"states", states}};
+}
+
+void print(const TritonOptions& options, const TritonRepository& made, Context& context) {
+  if (context.json) {
+    Json models = Json::array();
+    for (const TritonConfig& model : made.models) models.push_back(model_json(model));
+    context.print_json({{"repository", options.output}, {"models", models}, {"note", made.note}});
+    return;
+  }
+  for (const TritonConfig& model : made.models) {
+    const std::string state =
+        model.states.empty() ? "" : fmt::format(", {} kept by the server", plural(model.states.size(), "state"));
+    context.print(fmt::format("{} ({}): {}, {}{}\n", one_line(model.name),
+                              model.backend.empty() ? "ensemble" : model.backend, plural(model.inputs.size(), "input"),
+                              plural(model.outputs.size(), "output"), state));
+  }
+  if (!made.note.empty()) context.print(fmt::format("an ensemble, for {}\n", one_line(made.note)));
+  context.print(fmt::format("written to {}; serve it with tritonserver --model-repository={}\n",
+                            one_line(options.output), one_line(options.output)));
+}
+
+Result<ExitCode> export_triton(TritonOptions options, Context& context) {
+  LEAPP_ASSIGN_OR_RETURN(const OpenedBundle opened, open_bundle(options.bundle));
+  if (options.request.name.empty()) options.request.name = opened.name;
+  if (options.request.name.find_first_of("/\\") != std::string::npos || options.request.name.front() == '.') {
+    return invalid_argument(fmt::format("--name: expected a name without slashes, found {}", options.request.name));
+  }
+  const bundle::FileOptions files{options.allow_outside, !options.no_verify};
+  const auto made = make_triton_repository(opened, options.request, files);
+  if (!made.ok()) {
+    return Status(made.status().code(), fmt::format("{}: {}", opened.yaml.string(), made.status().message()));
+  }
+  LEAPP_RETURN_IF_ERROR(write_models(options.output, made.value()));
+  print(options, made.value(), context);
+  return ExitCode::kFine;
+}
+
+}  // namespace
+
+void add_export_triton(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<TritonOptions>();
+  CLI::App& command = add_command(app, context,
+                                  {.name = "export-triton",
+                                   .summary = "write a model repository for NVIDIA's Triton Inference Server",
+                                   .examples = "  leapp export-triton walk --output models\n"
+                                               "  leapp export-triton walk --output models --backend python"},
+                                  [options, &context] { return export_triton(*options, context); });
+  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
+  command.add_option("-o,--output", options->output, "the model repository; other models in it stay")->required();
+  command.add_option("--name", options->request.name, "name of the model (the bundle's)");
+  static const std::map<std::string, TritonBackend> kBackends{{"auto", TritonBackend::kAuto},
+                                                              {"python", TritonBackend::kPython}};
+  command
+      .add_option("--backend", options->request.backend, "auto: ONNX or an ensemble; python: through LEAPP's runtime")
+      ->transform(CLI::CheckedTransformer(kBackends).description(""));
+  command.add_option("--instances", options->request.instances, "how many sequences run at once (4)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--idle", options->request.idle_seconds, "seconds after which a silent sequence is given up (60)")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+  command.add_flag("--no-verify", options->no_verify, "do not compare checksums");
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `leapp replay` is written in Python, as Ray and Parquet are: this hands over to it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace leapp::cli {
+namespace {
+
+Result<ExitCode> hand_over(const CLI::App& command) {
+  const char* named = std::getenv("LEAPP_PYTHON");
+  std::vector<std::string> words{named != nullptr && *named != '\0' ? named : "python3", "-m", "leapp", "replay"};
+  for (const std::string& word : command.remaining()) words.push_back(word);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  return not_found(fmt::format(
+      "replay runs in Python, and {} cannot be started: {}; LEAPP_PYTHON names the one that has the package leapp",
+      words[0], std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("replay", "step bundles over many recorded episodes (in Python)");
+  command->prefix_command();
+  command->set_help_flag();  // Python's own says more
+  command->callback([command, &context] { context.finish(hand_over(*command)); });
+}
+
+}  // namespace leapp::cli

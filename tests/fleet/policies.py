@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bundles without torch: a GRU policy, and small ones around the models of tests/bundles."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import onnx
+import yaml
+from hand_made import HandMade, port, safetensors
+from onnx import TensorProto, helper, numpy_helper
+
+OBSERVATION, HIDDEN, ACTION = 48, 64, 12
+
+
+def gru(folder: Path) -> Path:
+    """One node: obs [1,48] -> GRU-64 -> action [1,12], the hidden state [1,1,64] fed back."""
+    folder.mkdir(parents=True)
+    random = np.random.default_rng(0)
+
+    def weights(name: str, *shape: int) -> onnx.TensorProto:
+        return numpy_helper.from_array((random.standard_normal(shape) * 0.2).astype(np.float32), name)
+
+    nodes = [
+        helper.make_node("Unsqueeze", ["obs", "first"], ["x"]),
+        helper.make_node("GRU", ["x", "w", "r", "b", "", "h_in"], ["y", "h_out"], hidden_size=HIDDEN),
+        helper.make_node("Reshape", ["y", "flat"], ["features"]),
+        helper.make_node("Gemm", ["features", "head", "bias"], ["logits"]),
+        helper.make_node("Tanh", ["logits"], ["action"]),
+    ]
+    first = numpy_helper.from_array(np.array([0], np.int64), "first")
+    flat = numpy_helper.from_array(np.array([1, HIDDEN], np.int64), "flat")
+    initial = [first, flat, weights("w", 1, 3 * HIDDEN, OBSERVATION), weights("r", 1, 3 * HIDDEN, HIDDEN)]
+    initial += [weights("b", 1, 6 * HIDDEN), weights("head", HIDDEN, ACTION), weights("bias", ACTION)]
+    ports = {"obs": [1, OBSERVATION], "h_in": [1, 1, HIDDEN], "action": [1, ACTION], "h_out": [1, 1, HIDDEN]}
+    infos = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ports.items()}
+    graph = helper.make_graph(nodes, "gru", [infos["obs"], infos["h_in"]], [infos["action"], infos["h_out"]], initial)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    onnx.checker.check_model(model)
+    content = model.SerializeToString()
+    (folder / "policy.onnx").write_bytes(content)
+    state = np.full((1, 1, HIDDEN), 0.25, np.float32)
+    (folder / "initial.safetensors").write_bytes(safetensors({"policy/h_in": state}))
+
+    def described(*names: str) -> list[dict[str, object]]:
+        return [{"name": name, "dtype": "float32", "shape": ports[name], "type": "tensor"} for name in names]
+
+    sha = hashlib.sha256(content).hexdigest()
+    parameters = {"backend": "onnx", "model_path": "policy.onnx", "sha256sum": sha}
+    text = {
+        "models": {
+            "policy": {
+                "inputs": described("obs", "h_in"),
+                "outputs": described("action", "h_out"),
+                "parameters": parameters,
+            }
+        },
+        "pipeline": {
+            "data_flow": {},
+            "feedback_flow": {"policy/h_out": ["policy/h_in"]},
+            "initial_values": "initial.safetensors",
+            "inputs": {"policy": ["obs"]},
+            "outputs": {"policy": ["action"]},
+        },
+        "system information": {"leapp config version": "1.1"},
+    }
+    yaml_file = folder / f"{folder.name}.yaml"
+    yaml_file.write_text(yaml.safe_dump(text, sort_keys=False))
+    return yaml_file
+
+
+def recurrent(folder: Path) -> Path:
+    """pre -> policy -> post, the state of policy fed back: three nodes that fuse to one model."""
+    bundle = HandMade(folder)
+    bundle.add("pre", "affine", [port("x")], [port("y")])
+    bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
+    bundle.add("post", "halve", [port("x")], [port("y")])
+    bundle.pipeline["data_flow"] = {"pre/y": ["policy/x"], "policy/y": ["post/x"]}
+    bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
+    bundle.pipeline["inputs"] = {"pre": ["x"]}
+    bundle.pipeline["outputs"] = {"post": ["y"]}
+    bundle.initial = {"policy/h_in": np.array([[1, 2, 3, 4]], np.float32)}
+    return bundle.write()
+
+
+def two_delays(folder: Path) -> Path:
+    """One output that feeds two feedback inputs."""
+    bundle = HandMade(folder)
+    bundle.add("a", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
+    bundle.add("b", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
+    bundle.pipeline["data_flow"] = {"a/y": ["b/x"]}
+    bundle.pipeline["feedback_flow"] = {"a/h_out": ["a/h_in", "b/h_in"]}
+    bundle.pipeline["inputs"] = {"a": ["x"]}
+    bundle.pipeline["outputs"] = {"b": ["y", "h_out"]}
+    return bundle.write()
