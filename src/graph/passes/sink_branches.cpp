@@ -282,9 +282,12 @@ bool sink_branches(Graph& graph, const SinkOptions& options) {
       return done.insert(group.condition->name()).second;
     });
     if (next == groups.end()) break;
-    changed = sink(graph, next->condition, next->choices, options) || changed;
+    if (!sink(graph, next->condition, next->choices, options)) continue;
+    // What nobody reads any more may have been the only thing that kept an operator out of a side.
+    eliminate_dead_code(graph);
+    done.clear();
+    changed = true;
   }
-  if (changed) eliminate_dead_code(graph);
   return changed;
 }
 

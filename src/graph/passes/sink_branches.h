@@ -18,7 +18,7 @@ struct SinkOptions {
 /// where they can fail (branch_cost.h) or are costly, these wheres become one conditional (conditional.h) and each
 /// side's own operators move into it. Outer conditions come first, and what moved into a side is looked at again, so
 /// that conditionals stand inside each other. The rest stays as it is: a graph without such wheres is not touched.
-/// Requires: a graph that verifies. Ensures: the same outputs wherever the graph did not fail.
+/// Requires: a graph that verifies, without dead code. Ensures: the same outputs wherever the graph did not fail.
 /// Returns whether anything changed.
 bool sink_branches(Graph& graph, const SinkOptions& options = {});
 
