@@ -9,7 +9,7 @@
 namespace leapp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Tolerance, IsRelativeToWhatIsExpected) {
@@ -30,10 +30,10 @@ TEST(Tolerance, OfZeroAsksForEquality) {
 
 TEST(Tolerance, InfinitiesAgreeWhenTheyAreEqual) {
   const Tolerance large{.rtol = 1e300, .atol = 1e300};
-  EXPECT_TRUE(large.allows(kInfinity, kInfinity));
-  EXPECT_FALSE(large.allows(kInfinity, -kInfinity));
-  EXPECT_FALSE(large.allows(kInfinity, 1));
-  EXPECT_FALSE(large.allows(1, kInfinity));
+  EXPECT_TRUE(large.allows(kInfinite, kInfinite));
+  EXPECT_FALSE(large.allows(kInfinite, -kInfinite));
+  EXPECT_FALSE(large.allows(kInfinite, 1));
+  EXPECT_FALSE(large.allows(1, kInfinite));
 }
 
 TEST(Tolerance, NanNeverAgrees) {
@@ -41,7 +41,7 @@ TEST(Tolerance, NanNeverAgrees) {
   EXPECT_FALSE(large.allows(kNan, kNan));
   EXPECT_FALSE(large.allows(kNan, 0));
   EXPECT_FALSE(large.allows(0, kNan));
-  EXPECT_FALSE(large.allows(kNan, kInfinity));
+  EXPECT_FALSE(large.allows(kNan, kInfinite));
 }
 
 TEST(Tolerance, TakesADistanceThatDoublesCannotTell) {

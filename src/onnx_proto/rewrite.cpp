@@ -6,14 +6,10 @@
 #include <utility>
 
 #include "onnx_proto/fields.h"
+#include "onnx_proto/message.h"
 
 namespace leapp::onnx {
 namespace {
-
-template <typename Field>
-constexpr std::uint32_t number(Field field) {
-  return static_cast<std::uint32_t>(field);
-}
 
 Pieces shared(Encoded bytes) {
   Pieces pieces;

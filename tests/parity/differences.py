@@ -13,6 +13,10 @@ PROGRAMS: dict[str, dict[str, str]] = {
     "method_namedtuple": {"peer raises": "a named tuple gives its fields' names to the ports"},
     "method_arguments": {"ports": "`*rest` becomes `rest_0`, `rest_1` after the parameter, not `arg_0`, `arg_1`"},
     "static_edge": {"edges": "a static output that a later node is given is an edge"},
+    "branch_on_data": {
+        "numbers": "a branch has both sides, once both were seen",
+        "validation": "a branch has both sides, once both were seen",
+    },
     "delay": {"peer raises": "an output of an earlier pass may feed a node beside the output of this pass"},
     "one_output_two_inputs": {"peer raises": "one output may feed several inputs of a node"},
     "out_argument": {"peer raises": "`out=` is recorded"},

@@ -30,7 +30,8 @@ def warnings_of(fn: Callable[[Tensor], Tensor], folder: Path) -> list[str]:
     x = annotate.input_tensors("n", {"x": torch.tensor([0.2, 0.3, 0.5])})
     annotate.output_tensors("n", {"y": fn(x)}, export_with="jit")
     leapp.stop()
-    return [line for line in warnings_in(read_log(folder / "g")) if "leaves the graph" in line]
+    told = ("leaves the graph", "branches on a value", "was ")
+    return [line for line in warnings_in(read_log(folder / "g")) if any(words in line for words in told)]
 
 
 # ---- torch.distributions --------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def escaping(x: Tensor) -> Tensor:
     namespace: dict[str, Any] = {}
     escaping.count += 1  # type: ignore[attr-defined]
     file = f"/users/program_{escaping.count}.py"  # type: ignore[attr-defined]
-    exec(compile("def run(x):\n    x.sum().item()\n    return x * 2\n", file, "exec"), namespace)
+    exec(compile("def run(x):\n    float(x.sum())\n    return x * 2\n", file, "exec"), namespace)
     return namespace["run"](x)  # type: ignore[no-any-return]
 
 
@@ -122,7 +122,7 @@ def test_a_stream_that_computes_is_not_recorded(session: Path, monkeypatch: pyte
     class Computing(io.StringIO):
         def write(self, text: str) -> int:
             live.append(x.sum() + 1)
-            x.max().item()  # would warn, and write, for ever
+            float(x.max())  # would warn, and write, for ever
             return super().write(text)
 
     monkeypatch.setattr(sys, "stderr", Computing())
@@ -163,13 +163,13 @@ def test_what_is_logged_while_python_ends(tmp_path: Path) -> None:
     program = f"""
 import atexit, torch
 def late():
-    x.sum().item()
+    float(x.sum())
 atexit.register(late)  # before ours, so it runs after ours
 import leapp
 from leapp import annotate
 leapp.start("g", save_path={str(tmp_path)!r})
 x = annotate.input_tensors("n", {{"x": torch.ones(3)}})
-x.max().item()
+float(x.max())
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
@@ -184,7 +184,7 @@ x.max().item()
 
 def test_records_have_the_users_line(session: Path, caplog: pytest.LogCaptureFixture) -> None:
     def fn(x: Tensor) -> Tensor:
-        x.sum().item()  # here
+        float(x.sum())  # here
         return x * 2
 
     run_node(fn)
@@ -292,7 +292,7 @@ def test_verbose_shows_information_whatever_pythons_default_level(
 
 
 def again(x: Tensor) -> Tensor:
-    x.sum().item()
+    float(x.sum())
     return x * 2
 
 
@@ -327,7 +327,7 @@ def test_no_message_speaks_of_an_unknown_line(tmp_path: Path, capsys: pytest.Cap
     """A thread of torch's that runs no Python has no line of the user's."""
     leapp.start("g", save_path=str(tmp_path))
     x = annotate.input_tensors("n", {"x": torch.ones(3)})
-    run = eval(compile("lambda x: x.sum().item()", "<frozen users>", "eval"))
+    run = eval(compile("lambda x: float(x.sum())", "<frozen users>", "eval"))
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:

@@ -21,7 +21,7 @@ leapp.start("walk", save_path="bundles")
     """
 for _ in range(2):
     obs = annotate.input_tensors("policy", {"obs": torch.ones(1, 4)})
-    height = obs[0, 0].item()
+    height = float(obs[0, 0])
     action = annotate.output_tensors("policy", {"action": torch.tanh(obs) * 2}, export_with="jit")
 """,
     """

@@ -76,7 +76,7 @@ def test_a_number_that_changes(tmp_path: Path) -> None:
 
 def test_a_number_read_from_a_tensor(tmp_path: Path) -> None:
     def program(x0: torch.Tensor) -> torch.Tensor:
-        largest = x0.abs().max().item()  # left
+        largest = float(x0.abs().max())  # left
         return x0 / largest  # came back
 
     finding = findings(tmp_path, program, ramp())[0]
@@ -88,7 +88,7 @@ def test_a_number_read_from_a_tensor_in_a_single_call(tmp_path: Path) -> None:
     """Nothing differs yet, and still it is worth knowing."""
 
     def program(x0: torch.Tensor) -> torch.Tensor:
-        largest = (x0.abs().max() * 1.25).item()  # left
+        largest = float(x0.abs().max() * 1.25)  # left
         return x0 / largest  # came back
 
     [finding] = findings(tmp_path, program, ramp(1), status="passed")
@@ -99,7 +99,7 @@ def test_a_number_read_from_a_tensor_in_a_single_call(tmp_path: Path) -> None:
 
 def test_a_branch(tmp_path: Path) -> None:
     def program(x0: torch.Tensor) -> torch.Tensor:
-        if x0.sum().item() > 3:  # noqa: SIM108
+        if float(x0.sum()) > 3:  # noqa: SIM108
             y = x0 - 1  # large
         else:
             y = x0 * 2  # small
