@@ -4,7 +4,7 @@
 
 From start to stop, ``item()`` of a tensor in an open node gives a float or an int that is a little more than one: what
 the program computes from it with ``+ - * / // % abs`` is computed with the tensor too, a comparison is a branch that
-capture sees, and an operator that takes it takes the tensor. Everything else finds an ordinary number.
+capture sees, and an operator that takes a float takes the tensor. Everything else finds an ordinary number.
 """
 
 from __future__ import annotations
@@ -97,12 +97,6 @@ class _Followed:
     def _number(self) -> Any:
         raise NotImplementedError
 
-    @classmethod
-    def __torch_function__(
-        cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return _call(function, args, kwargs or {})
-
     def __reduce__(self) -> Any:
         return type(self._number()), (self._number(),)
 
@@ -146,6 +140,13 @@ class FollowedFloat(_Followed, float):
     """A float that ``item()`` gave."""
 
     __hash__ = float.__hash__
+
+    # Not for integers: torch.zeros(n, 3) does not take sizes that have one.
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return _call(function, args, kwargs or {})
 
     def _number(self) -> float:
         return float.__float__(self)

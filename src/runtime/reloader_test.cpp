@@ -25,20 +25,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLong = 60s;
-
 ReloadReport reload(Reloader& reloader, Pipeline& pipeline, const fs::path& bundle) {
   reloader.request(bundle);
   const ReloadReport loaded = reloader.wait(kLong);
   if (loaded.state != ReloadState::kReady) return loaded;
   (void)reloader.swap_if_ready(pipeline);
   return reloader.wait(kLong, false);
-}
-
-float step(Pipeline& pipeline, float q) {
-  pipeline.input<float>("policy/q").value()[0] = q;
-  EXPECT_EQ(pipeline.step(), StepResult::kOk) << pipeline.error().message();
-  return pipeline.output<float>("policy/action").value()[0];
 }
 
 float count(Pipeline& pipeline) { return pipeline.output<float>("policy/count").value()[0]; }

@@ -23,14 +23,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLong = 60s;
-
-float step(Pipeline& pipeline, float q) {
-  pipeline.input<float>("policy/q").value()[0] = q;
-  EXPECT_EQ(pipeline.step(), StepResult::kOk) << pipeline.error().message();
-  return pipeline.output<float>("policy/action").value()[0];
-}
-
 TEST(ReloaderThread, AWatchedBundleIsLoadedWhenItChanged) {
   const bundle::KeyPair key = bundle::make_key_pair().value();
   SwapBundle watched("watched");

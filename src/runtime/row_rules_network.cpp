@@ -141,7 +141,7 @@ Status recurrent(RowNode& n) {
   return {};
 }
 
-constexpr std::array kRules{
+constexpr std::array kNetworkRules{
     RowRuleEntry{"AveragePool", images},
     RowRuleEntry{"BatchNormalization", images},
     RowRuleEntry{"Conv", images},
@@ -172,8 +172,9 @@ constexpr std::array kRules{
 }  // namespace
 
 RowRule find_network_rule(std::string_view op) {
-  const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const RowRuleEntry& one) { return one.op == op; });
-  return at == kRules.end() ? nullptr : at->rule;
+  const auto at =
+      std::find_if(kNetworkRules.begin(), kNetworkRules.end(), [&](const RowRuleEntry& one) { return one.op == op; });
+  return at == kNetworkRules.end() ? nullptr : at->rule;
 }
 
 }  // namespace leapp::runtime

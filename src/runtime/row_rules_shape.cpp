@@ -211,7 +211,7 @@ Status triangle(RowNode& n) {
   return {};
 }
 
-constexpr std::array kRules{
+constexpr std::array kShapeRules{
     RowRuleEntry{"Concat", concat},
     RowRuleEntry{"Expand", expand},
     RowRuleEntry{"Flatten", flatten},
@@ -256,8 +256,9 @@ std::vector<RowPlace> places_before(const Extents& shape, std::int64_t before) {
 }
 
 RowRule find_shape_rule(std::string_view op) {
-  const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const RowRuleEntry& one) { return one.op == op; });
-  return at == kRules.end() ? nullptr : at->rule;
+  const auto at =
+      std::find_if(kShapeRules.begin(), kShapeRules.end(), [&](const RowRuleEntry& one) { return one.op == op; });
+  return at == kShapeRules.end() ? nullptr : at->rule;
 }
 
 }  // namespace leapp::runtime

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -136,6 +137,16 @@ inline Reloader make_reloader(Pipeline& pipeline, ReloaderOptions options = {}) 
   auto reloader = Reloader::make(pipeline, std::move(options));
   EXPECT_TRUE(reloader.ok()) << reloader.status().message();
   return std::move(reloader).value();
+}
+
+/// For what comes soon, unless something is broken.
+inline constexpr std::chrono::seconds kLong{60};
+
+/// The action for `q`.
+inline float step(Pipeline& pipeline, float q) {
+  pipeline.input<float>("policy/q").value()[0] = q;
+  EXPECT_EQ(pipeline.step(), StepResult::kOk) << pipeline.error().message();
+  return pipeline.output<float>("policy/action").value()[0];
 }
 
 }  // namespace leapp::runtime

@@ -50,7 +50,7 @@ def limits(x: Tensor) -> Tensor:
 
 def count(x: Tensor) -> Tensor:
     n = (x > 0).sum().item()
-    return x * n if n >= 2 else x / (n + 1)
+    return x * (n * 0.5) if n >= 2 else x / (n + 1.0)
 
 
 def of_no_dimension(x: Tensor) -> Tensor:
@@ -151,6 +151,8 @@ def test_they_are_numbers(tmp_path: Path) -> None:
     assert json.dumps([number, whole]) == "[1.5, 2]"
     assert f"{number:.2f} {whole}" == "1.50 2"
     assert [10, 20, 30][whole] == 30
+    assert torch.zeros(whole, 3).shape == (2, 3)
+    assert x.new_ones(whole, whole).sum() == 4
     assert list(range(whole)) == [0, 1]
     for copied in (copy.deepcopy(number), pickle.loads(pickle.dumps(number)), float(number)):
         assert type(copied) is float
