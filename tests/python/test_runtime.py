@@ -500,12 +500,48 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["manager"]({"policy/obs": torch.zeros(1, 48)})["policy/action"].tolist() == [[2.0] * 12]
 
 
-def test_a_manager_that_is_alive_when_python_ends_leaves_no_message(tmp_path: Path) -> None:
-    leapp.start("g", save_path=str(tmp_path))
+KEPT = """
+import sys, threading
+import leapp
+folder = sys.argv[1]
+def keep():
+    sys.kept = leapp.InferenceManager(f"{folder}/g/g.yaml")
+    sys.recorder = leapp.Recorder(sys.kept, f"{folder}/run.mcap")
+    sys.reloader = leapp.Reloader(sys.kept)
+    sys.cycle = [sys.kept]; sys.cycle.append(sys.cycle)
+"""
+CAPTURED = """
+import torch
+leapp.start("h", save_path=folder, verbose=False)
+x = leapp.annotate.input_tensors("n", {"x": torch.ones(3)})
+leapp.annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
+leapp.stop()
+sys.results = leapp.compile_graph(visualize=False)
+leapp.start("unfinished", save_path=folder, verbose=False)
+sys.open = leapp.annotate.input_tensors("n", {"x": torch.ones(3)})
+"""
+ENDINGS = {
+    "a manager alone": "keep()",
+    "a daemon's objects": "t = threading.Thread(target=keep, daemon=True); t.start(); t.join()",
+    "after capture, in the middle of a session": f"keep(){CAPTURED}",
+    "before capture, in the middle of a session": f"{CAPTURED}keep()",
+}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kept")
+    leapp.start("g", save_path=str(folder), verbose=False)
     x = annotate.input_tensors("n", {"x": torch.ones(3)})
     annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
     leapp.stop()
     leapp.compile_graph()
-    program = f"import leapp, sys; sys.kept = leapp.InferenceManager({str(tmp_path / 'g' / 'g.yaml')!r})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_what_is_alive_when_python_ends_leaves_no_message(ending: str, exported: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KEPT + ending, str(exported)], capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""

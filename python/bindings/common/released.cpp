@@ -17,11 +17,6 @@ namespace {
 std::atomic<bool> g_ending{false};
 std::atomic<int> g_coming_back{0};
 
-bool is_main_thread() {
-  thread_local const bool main = ::syscall(SYS_gettid) == ::getpid();
-  return main;
-}
-
 // Python runs this before it begins to end. Threads that ask for the lock already get it; later ones see that it ends.
 void let_threads_in() {
   constexpr auto kLongest = std::chrono::seconds(1);
@@ -32,6 +27,11 @@ void let_threads_in() {
 }
 
 }  // namespace
+
+bool is_main_thread() {
+  thread_local const bool main = ::syscall(SYS_gettid) == ::getpid();
+  return main;
+}
 
 Released::~Released() {
   const bool may_stay = !is_main_thread();
@@ -46,6 +46,11 @@ Released::~Released() {
   if (may_stay) --g_coming_back;
 }
 
-void watch_for_the_end() { nb::module_::import_("atexit").attr("register")(nb::cpp_function(&let_threads_in)); }
+void watch_for_the_end() {
+  // What is alive when Python ends is nothing to tell a user about. Modules have the setting in common, or each its
+  // own.
+  nb::set_leak_warnings(false);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&let_threads_in));
+}
 
 }  // namespace leapp::python

@@ -20,7 +20,11 @@ class Released {
   PyThreadState* state_;
 };
 
-/// To be called once by each module, when it is imported.
+/// The thread that Python's signal handlers run in.
+bool is_main_thread();
+
+/// To be called once by each module, when it is imported: lets threads of Released in, and keeps nanobind from listing
+/// what is still alive at the end.
 void watch_for_the_end();
 
 }  // namespace leapp::python

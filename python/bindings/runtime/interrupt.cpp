@@ -3,11 +3,11 @@
 #include "interrupt.h"
 
 #include <nanobind/nanobind.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+
+#include "common/released.h"
 
 namespace nb = nanobind;
 
@@ -26,11 +26,6 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
   } else {
     g_before.sa_handler(signal);
   }
-}
-
-bool is_main_thread() {
-  thread_local const bool main = ::syscall(SYS_gettid) == ::getpid();
-  return main;
 }
 
 }  // namespace

@@ -98,8 +98,6 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
 
 NB_MODULE(_runtime, module) {
   using leapp::python::Manager;
-  // A manager that is alive when Python ends is nothing to tell a user about.
-  nb::set_leak_warnings(false);
   leapp::python::watch_for_the_end();
   nb::class_<Manager> manager(module, "Manager");
   manager
