@@ -11,6 +11,8 @@ PYTHON_TESTS ?= tests/cli tests/python tests/parity tests/faults
 cxx_sources = $(shell find src include python/bindings examples bench tests -name '*.h' -o -name '*.cpp')
 python_sources = $(wildcard python examples bench tests)
 
+importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
+
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
@@ -29,9 +31,12 @@ setup-tests:
 build: setup  ## the default preset, importable from .venv
 	@cmake --preset default --log-level=WARNING >/dev/null
 	@scripts/stage build cmake --build --preset default
-	@echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
+	@$(importable)
 
-demo: build  ## export an example from Python, run it from C++
+demo: setup  ## export an example from Python, run it from C++: builds what that needs and no more
+	@cmake --preset default --log-level=WARNING >/dev/null
+	@scripts/stage build cmake --build --preset default --target leapp_demo
+	@$(importable)
 	@scripts/stage demo scripts/demo
 
 mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and Python, a film

@@ -25,9 +25,16 @@ endfunction()
 # our libraries; with TORCH also those of the package torch.
 function(leapp_add_python_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;DEPENDS")
+  leapp_units(arg_SOURCES ${name} BYTES 60000 SOURCES ${arg_SOURCES})
   nanobind_add_module(${name} NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
   leapp_set_warnings(${name})
+  leapp_find_sources_of_units(${name})
+  if(arg_TORCH)
+    leapp_use_precompiled(${name} FROM leapp_torch_types)
+  else()
+    leapp_use_precompiled(${name} FROM leapp_base)
+  endif()
   set_target_properties(${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/leapp"
     INSTALL_RPATH "$ORIGIN$<$<BOOL:${arg_TORCH}>:;$ORIGIN/../torch/lib>")
