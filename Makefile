@@ -14,13 +14,16 @@ python_sources = $(wildcard python examples bench tests)
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-long test-asan test-tsan bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
 setup:  ## system packages, .venv, headers: whatever is missing
 	@scripts/stage setup scripts/setup
+
+setup-demo:
+	@scripts/stage setup scripts/setup --demo
 
 setup-peer:
 	@scripts/stage setup scripts/setup --peer
@@ -33,7 +36,7 @@ build: setup  ## the default preset, importable from .venv
 	@scripts/stage build cmake --build --preset default
 	@$(importable)
 
-demo: setup  ## export an example from Python, run it from C++: builds what that needs and no more
+demo: setup-demo  ## export an example from Python, run it from C++: builds what that needs and no more
 	@cmake --preset default --log-level=WARNING >/dev/null
 	@scripts/stage build cmake --build --preset default --target leapp_demo
 	@$(importable)

@@ -23,7 +23,7 @@
 namespace leapp::exporter {
 namespace {
 
-using Values = std::unordered_map<const graph::Value*, graph::Value*>;
+using ValueMap = std::unordered_map<const graph::Value*, graph::Value*>;
 
 /// How operands are made up: what an operator takes differs.
 enum class Numbers : std::uint8_t { kBetween0And1, kNormal, kZeroIndices };
@@ -39,7 +39,7 @@ at::Tensor made_up(const graph::TensorType& type, Numbers numbers, const at::Gen
   return numbers == Numbers::kZeroIndices ? at::zeros(type.shape, dtype) : at::randint(0, 2, type.shape, from, dtype);
 }
 
-graph::Attribute mapped(const graph::Attribute& attribute, const Values& values) {
+graph::Attribute mapped(const graph::Attribute& attribute, const ValueMap& values) {
   if (const auto* value = std::get_if<graph::Value*>(&attribute)) return values.at(*value);
   if (const auto* list = std::get_if<std::vector<graph::Value*>>(&attribute)) {
     std::vector<graph::Value*> all;
@@ -49,7 +49,7 @@ graph::Attribute mapped(const graph::Attribute& attribute, const Values& values)
   return attribute;
 }
 
-graph::NodeSpec spec_of(const graph::Node& node, const Values& values) {
+graph::NodeSpec spec_of(const graph::Node& node, const ValueMap& values) {
   graph::NodeSpec spec{.op = node.op(), .overload = node.overload(), .arguments = {}, .results = {}};
   for (const graph::Argument& argument : node.arguments()) {
     spec.arguments.push_back({argument.name, mapped(argument.value, values)});
@@ -113,7 +113,7 @@ class Trial {
 
  private:
   graph::Graph graph_;
-  Values values_;
+  ValueMap values_;
   std::vector<at::Tensor> inputs_;
   std::vector<graph::Value*> live_;
   graph::Node* node_ = nullptr;
@@ -192,7 +192,7 @@ Result<graph::Graph> body_of(const graph::Node& node) {
 
 std::vector<graph::Value*> insert_body(graph::Graph& graph, graph::Node* position, const graph::Graph& body,
                                        const std::vector<graph::Value*>& operands) {
-  Values values;
+  ValueMap values;
   std::size_t next = 0;
   for (const auto& input : body.inputs()) values[input.get()] = operands[next++];
   for (const auto& constant : body.constants()) {
