@@ -14,7 +14,7 @@
 namespace leapp::bundle {
 namespace {
 
-Port port(const std::string& name, std::vector<std::int64_t> shape) {
+Port plain_port(const std::string& name, std::vector<std::int64_t> shape) {
   return {.name = name, .shape = std::move(shape)};
 }
 
@@ -23,8 +23,10 @@ BundleSpec history_example() {
   BundleSpec spec;
   Model model{.name = "policy", .inputs = {}, .outputs = {}, .parameters = {}};
   model.parameters = {.backend = "onnx", .model_path = "m.onnx"};
-  model.inputs = {port("x", {1, 2}), port("h", {1, 6, 2}), port("g", {1, 6, 2}), port("last", {1, 2})};
-  model.outputs = {port("y", {1}), port("h", {1, 6, 2}), port("g", {1, 6, 2}), port("last", {1, 2})};
+  model.inputs = {plain_port("x", {1, 2}), plain_port("h", {1, 6, 2}), plain_port("g", {1, 6, 2}),
+                  plain_port("last", {1, 2})};
+  model.outputs = {plain_port("y", {1}), plain_port("h", {1, 6, 2}), plain_port("g", {1, 6, 2}),
+                   plain_port("last", {1, 2})};
   spec.models = {model};
   spec.pipeline.feedback_flow = {
       {"policy/h", {"policy/h"}}, {"policy/g", {"policy/g"}}, {"policy/last", {"policy/last"}}};

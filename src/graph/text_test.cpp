@@ -13,7 +13,7 @@
 namespace leapp::graph {
 namespace {
 
-const TensorType kPair{DType::kFloat32, {2}};
+const TensorType kTextPair{DType::kFloat32, {2}};
 
 // Prints, parses, prints again.
 std::string round_trip(const Graph& graph) {
@@ -70,7 +70,7 @@ TEST(Text, ParametersStayParameters) {
 
 TEST(Text, EveryAttributeSurvives) {
   Graph graph("all");
-  Value* x = graph.add_input("x", kPair);
+  Value* x = graph.add_input("x", kTextPair);
   const double inf = std::numeric_limits<double>::infinity();
   const auto odd_nan = std::bit_cast<double>(0xfff8000000000123U);
   const std::vector<Attribute> attributes = {std::monostate(),
@@ -138,14 +138,14 @@ TEST(Text, AnyNameSurvives) {
   const std::vector<std::string> names = {
       "", " ", "a b", "%", "\"", "\\", "a\nb", "graph", "return", "#", "\xFF", std::string("\0", 1), "a.b/c", "None"};
   Graph graph("weird (name)");
-  for (const std::string& name : names) graph.add_input(name, kPair);
+  for (const std::string& name : names) graph.add_input(name, kTextPair);
   for (const std::string& name : names) {
     NodeSpec spec;
     spec.op = name;
     spec.overload = name;
     spec.arguments = {{name, graph.inputs().back().get()}};
     spec.location = {name, -1, name};
-    spec.results = {kPair};
+    spec.results = {kTextPair};
     spec.result_names = {name + "_result"};
     graph.add_output(name, graph.append(std::move(spec))->result());
   }
