@@ -503,21 +503,21 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 KEPT = """
 import sys, threading
 import leapp
-folder = sys.argv[1]
+folder, own = sys.argv[1:]
 def keep():
     sys.kept = leapp.InferenceManager(f"{folder}/g/g.yaml")
-    sys.recorder = leapp.Recorder(sys.kept, f"{folder}/run.mcap")
+    sys.recorder = leapp.Recorder(sys.kept, f"{own}/run.mcap")
     sys.reloader = leapp.Reloader(sys.kept)
     sys.cycle = [sys.kept]; sys.cycle.append(sys.cycle)
 """
 CAPTURED = """
 import torch
-leapp.start("h", save_path=folder, verbose=False)
+leapp.start("h", save_path=own, verbose=False)
 x = leapp.annotate.input_tensors("n", {"x": torch.ones(3)})
 leapp.annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
 leapp.stop()
 sys.results = leapp.compile_graph(visualize=False)
-leapp.start("unfinished", save_path=folder, verbose=False)
+leapp.start("unfinished", save_path=own, verbose=False)
 sys.open = leapp.annotate.input_tensors("n", {"x": torch.ones(3)})
 """
 ENDINGS = {
@@ -540,8 +540,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
-def test_what_is_alive_when_python_ends_leaves_no_message(ending: str, exported: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KEPT + ending, str(exported)], capture_output=True, text=True, check=True
-    )
+def test_what_is_alive_when_python_ends_leaves_no_message(ending: str, exported: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KEPT + ending, str(exported), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
