@@ -99,7 +99,7 @@ function(leapp_add_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
-# What is run a few times is not worth the optimiser's time. Not -O0, which is slower: every inline function is written out.
+# What is run a few times is not worth the optimiser's time.
 function(leapp_compile_as_test target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   # As the compiler does it by itself, in programs and in the owner of their precompiled headers alike.
