@@ -84,13 +84,13 @@ def name_of(program: Any) -> str:
     return str(program.__name__)
 
 
-# A part of rows is written to: of no rows there is no part, and the calls differ.
+# A part of rows is written to: of no rows there is no part, and the part of one row lies in memory as no other does.
 NEED_ROWS = (mask_programs.made_for_rows, mask_programs.column_written_in_rows)
 
 
 def first_counts(program: Any) -> Sequence[int]:
     """Of the first call: all that there are, or one of them in turn."""
-    counts = [count for count in COUNTS if count > 0 or program not in NEED_ROWS]
+    counts = [count for count in COUNTS if count > 1 or program not in NEED_ROWS]
     return counts if harness.LONG else [counts[mask_programs.RIGHT.index(program) % len(counts)]]
 
 
