@@ -35,7 +35,8 @@ def rows_of(count: int, seed: int) -> Tensor:
 
 
 def instance(program: Any) -> Program:
-    return program() if inspect.isclass(program) else program  # type: ignore[no-any-return]
+    made: Program = program() if inspect.isclass(program) else program
+    return made
 
 
 @dataclass
