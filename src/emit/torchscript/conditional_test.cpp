@@ -25,7 +25,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-graph::Graph parsed(const std::string& text) {
+graph::Graph parsed_graph(const std::string& text) {
   auto graph = graph::parse(text);
   EXPECT_TRUE(graph.ok()) << graph.status().message() << "\n" << text;
   return graph.ok() ? std::move(graph).value() : graph::Graph();
@@ -134,7 +134,7 @@ Tensors random_inputs(unsigned seed) {
 TEST(Conditionals, RandomGraphsGiveTheSameInsideAndOut) {
   std::size_t sunk = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
-    graph::Graph flat = parsed(RandomGraph(seed).make());
+    graph::Graph flat = parsed_graph(RandomGraph(seed).make());
     graph::eliminate_dead_code(flat);
     graph::Graph graph = graph::clone(flat);
     if (!graph::sink_branches(graph)) continue;
@@ -171,7 +171,7 @@ constexpr const char* kGuarded = R"(graph g(%x: float32[2], %i: int64[2], %p: bo
 )";
 
 TEST(Conditionals, TheSideThatIsNotTakenDoesNotRun) {
-  graph::Graph graph = parsed(kGuarded);
+  graph::Graph graph = parsed_graph(kGuarded);
   ASSERT_TRUE(graph::sink_branches(graph));
   torch::jit::Module module = loaded(graph);
   const at::Tensor x = at::ones({2});
@@ -184,7 +184,7 @@ TEST(Conditionals, TheSideThatIsNotTakenDoesNotRun) {
 }
 
 TEST(Conditionals, AWeightThatSidesShareIsOneMember) {
-  graph::Graph graph = parsed(kGuarded);
+  graph::Graph graph = parsed_graph(kGuarded);
   ASSERT_TRUE(graph::sink_branches(graph));
   std::size_t members = 0;
   for (const auto& parameter : loaded(graph).named_parameters(/*recurse=*/true)) {
@@ -195,7 +195,7 @@ TEST(Conditionals, AWeightThatSidesShareIsOneMember) {
 }
 
 TEST(Conditionals, WhatASideCannotSayIsNamedWithItsLine) {
-  const graph::Graph graph = parsed(R"(graph g(%x: float32[2], %p: bool[]) {
+  const graph::Graph graph = parsed_graph(R"(graph g(%x: float32[2], %p: bool[]) {
   %0: float32[2] = leapp::if(condition=%p, operands=[%x], then=graph (%x: float32[2]) {
     %0: float32[2] = aten::frobnicate(self=%x)  @ "robot.py":3
     return (0=%0)
