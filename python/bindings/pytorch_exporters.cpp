@@ -31,7 +31,9 @@ using exporter::PytorchRequest;
 class GraphToPython {
  public:
   explicit GraphToPython(const PytorchRequest& request)
-      : request_(request), torch_(nb::module_::import_("torch")), exporters_(nb::module_::import_("leapp.pytorch_exporters")) {}
+      : request_(request),
+        torch_(nb::module_::import_("torch")),
+        exporters_(nb::module_::import_("leapp.pytorch_exporters")) {}
 
   [[nodiscard]] nb::object graph(const graph::Graph& graph) const {
     nb::list inputs;

@@ -29,7 +29,8 @@ bool has_branches(const graph::Graph& graph) {
                      [](const auto& node) { return graph::is_conditional(*node); });
 }
 
-Result<std::string> attempt(PytorchRequest request, const graph::Graph& graph, const PytorchExporters& known, Logger& log) {
+Result<std::string> attempt(PytorchRequest request, const graph::Graph& graph, const PytorchExporters& known,
+                            Logger& log) {
   request.graph = &graph;
   if (request.backend == "onnx-torchscript") {
     LEAPP_ASSIGN_OR_RETURN(request.torchscript, emit::emit_torchscript(graph));
