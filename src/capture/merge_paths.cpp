@@ -90,6 +90,10 @@ class Merger {
     }
     StateSlots found = find_slots(paths_, evaluator_);
     if (found.odd) return take_out(*found.odd);
+    if (const auto odd = find_unexplained(paths_, found.slots)) {
+      if (odd->path == 0) return take_out({paths_.size() - 1, odd->reason});
+      return take_out(*odd);
+    }
     if (const auto odd = baked(found.slots)) return take_out(*odd);
     if (const auto odd = undecided(tree, found.slots)) return take_out(*odd);
     if (const auto odd = other_types(found.slots)) return take_out(*odd);
@@ -177,6 +181,7 @@ class Merger {
     join_records();
     node_.leaks.clear();
     for (StateSlot& slot : slots) {
+      if (slot.unknown_beginning) warn_of_beginning(slot.leak);
       if (!slot.own) {
         node_.leaks.push_back(std::move(slot.leak));
         continue;
@@ -191,6 +196,16 @@ class Merger {
     report_unseen(tree, answers, choices);
     drop_unneeded_leaks(node_);
     drop_samples();
+  }
+
+  // Who reads it first when the model runs may not be who read it first here.
+  void warn_of_beginning(const Leak& leak) {
+    const std::string first =
+        leak.read.empty() ? "nothing" : fmt::format("what call {} found there", leak.read.begin()->first);
+    log_.warning(fmt::format(
+        "{}node '{}' keeps {}, and no call shows what was in it at the beginning: the model begins with "
+        "{}. Run a first pass that reads it before it is set",
+        line_prefix(leak.location), node_.name, leak.name.empty() ? "a tensor" : "'" + leak.name + "'", first));
   }
 
   /// What a path leaves alone has to be an operand of something for promote.h to find it.

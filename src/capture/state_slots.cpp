@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "capture/constant_outputs.h"
@@ -81,8 +82,14 @@ class Finder {
 
   StateSlots run() {
     group();
-    for (Group& group : groups_) {
+    read_formers();
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      Group& group = groups_[i];
       StateSlot slot = begin_slot(group);
+      for (const FormerRead& read : read_[i]) {
+        if (!slot.leak.in_place) slot.leak.uses.emplace(read.use, whole_of(slot));
+      }
+      formers_ = &read_[i];
       if (slot.leak.in_place) {
         read_memory(slot);
         next_of_memory(slot);
@@ -92,6 +99,9 @@ class Finder {
       }
       if (odd_) return {{}, odd_};
       fill_reads(slot);
+      slot.unknown_beginning = slot.own && !slot.leak.read.contains(0);
+      check_name(slot);
+      if (odd_) return {{}, odd_};
       found_.slots.push_back(std::move(slot));
     }
     return std::move(found_);
@@ -103,6 +113,30 @@ class Finder {
     const Leak* leak = nullptr;
   };
   using Group = std::vector<Member>;
+  struct FormerRead {
+    std::size_t path = 0;
+    Use use;
+    Leak::Seen seen;
+  };
+
+  /// The last path that reads it, but for the first call's.
+  std::size_t reader_of(const StateSlot& slot) const {
+    for (std::size_t path = paths_.size() - 1; path > 0; --path) {
+      const auto reads = [&](const auto& use) { return reads_[path].point_of(use.first) != nullptr; };
+      if (std::any_of(slot.leak.uses.begin(), slot.leak.uses.end(), reads)) return path;
+    }
+    return 0;
+  }
+
+  // An attribute that is written in place on one way and replaced on another is two things here, and one there.
+  void check_name(const StateSlot& slot) {
+    const bool twice = slot.own && !slot.leak.name.empty() &&
+                       std::any_of(found_.slots.begin(), found_.slots.end(), [&](const StateSlot& other) {
+                         return other.own && other.leak.name == slot.leak.name;
+                       });
+    if (twice)
+      make_odd(reader_of(slot), fmt::format("'{}' is written in place and replaced by another tensor", slot.leak.name));
+  }
 
   bool is_own(const Leak& leak) const { return leak.source.node == paths_[0]->name; }
 
@@ -178,6 +212,40 @@ class Finder {
     leak.location = end.value->kind == TracedKind::kResult ? end.value->op->location : 0;
     leak.read = end.read;
     return leak;
+  }
+
+  /// A value of the node: which, and in which pass it was made.
+  using Former = std::tuple<std::string, std::uint64_t, std::uint64_t>;
+
+  static Former former(const LeakSource& source, std::uint64_t pass) {
+    return {source.port, source.key, pass - source.delay};
+  }
+
+  // What a path reads only for what it keeps shows by where it comes from.
+  void read_formers() {
+    std::map<Former, std::size_t> known;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      for (const Member& member : groups_[i]) {
+        for (const Leak::Seen& seen : member.leak->seen) {
+          if (!seen.fresh && is_own(*member.leak)) known.emplace(former(seen.source, seen.pass), i);
+        }
+      }
+    }
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (paths_[path]->taken.empty()) continue;
+      const auto [call, pass] = paths_[path]->taken[0];
+      for (const Read& read : reads_[path].all()) {
+        const auto source = own_source(read, pass);
+        const auto found = source ? known.find(former(*source, pass)) : known.end();
+        if (found != known.end()) read_[found->second].push_back({path, read.use, {call, pass, *source}});
+      }
+    }
+  }
+
+  std::optional<LeakSource> own_source(const Read& read, std::uint64_t pass) const {
+    if (read.value->kind != TracedKind::kConstant) return std::nullopt;
+    const auto source = source_of(*read.value->cell, pass);
+    return source && source->node == paths_[0]->name ? source : std::nullopt;
   }
 
   StateSlot begin_slot(const Group& group) {
@@ -277,6 +345,7 @@ class Finder {
         if (!seen.fresh) learn(slot, known, seen);
       }
     }
+    for (const FormerRead& read : *formers_) learn(slot, known, read.seen);
     slot.leak.source = {paths_[0]->name, "", slot.leak.source.key, 1};
     const std::vector<Leak::Seen> fresh = fresh_reads(slot, group);
     for (std::size_t path = 0; path < paths_.size(); ++path) {
@@ -436,7 +505,9 @@ class Finder {
   std::vector<Group> groups_;
   std::map<std::size_t, std::size_t> joined_;  // groups, and into which they went
   std::deque<Leak> made_;
-  std::vector<Leak::Seen> aligned_;  // of the slot at hand: what first calls found
+  std::map<std::size_t, std::vector<FormerRead>> read_;  // by group
+  const std::vector<FormerRead>* formers_ = nullptr;     // of the slot at hand
+  std::vector<Leak::Seen> aligned_;                      // of the slot at hand: what first calls found
   StateSlots found_;
   std::optional<OddPath> odd_;
 };
@@ -465,6 +536,31 @@ std::vector<ValuePtr> roots_of(const NodeRecord& path) {
 
 StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator) {
   return Finder(paths, evaluator).run();
+}
+
+std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, const std::vector<StateSlot>& slots) {
+  const std::map<Use, std::string> states = operands_of(slots);
+  for (std::size_t path = paths.size(); path-- > 0;) {
+    const NodeRecord& record = *paths[path];
+    if (record.taken.empty()) continue;
+    std::vector<ValuePtr> roots = record.output_values;
+    for (const Guard& guard : record.guards) roots.push_back(guard.value);
+    for (const StateSlot& slot : slots) {
+      if (slot.own && slot.next[path]) roots.push_back(slot.next[path]);
+    }
+    for (const TraceOp* op : slice_of(roots).ops) {
+      std::size_t operand = 0;
+      bool kept = false;
+      for_each_operand(*op, [&](const ValuePtr& value) {
+        const auto source = value->kind == TracedKind::kConstant ? source_of(*value->cell, record.taken[0].second)
+                                                                 : std::optional<LeakSource>();
+        kept = kept || (source && !states.contains({const_cast<TraceOp*>(op), operand}));
+        ++operand;
+      });
+      if (kept) return OddPath{path, fmt::format("it reads something that was kept{}", at_line(op->location))};
+    }
+  }
+  return std::nullopt;
 }
 
 std::map<Use, std::string> operands_of(const std::vector<StateSlot>& slots) {

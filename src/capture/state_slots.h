@@ -21,9 +21,10 @@
 namespace leapp::capture {
 
 struct StateSlot {
-  Leak leak;                   ///< its operands in all paths; what calls read and left
-  bool own = false;            ///< the node itself leaves it; else another one does
-  std::vector<ValuePtr> next;  ///< own: by path. Null: what was found there
+  Leak leak;                       ///< its operands in all paths; what calls read and left
+  bool own = false;                ///< the node itself leaves it; else another one does
+  std::vector<ValuePtr> next;      ///< own: by path. Null: what was found there
+  bool unknown_beginning = false;  ///< it was set before anybody read it
 };
 
 /// A path that cannot be put together with others, and why.
@@ -39,6 +40,9 @@ struct StateSlots {
 
 /// `paths`: of one node, in the order of their first calls.
 StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator);
+
+/// A path that reads what a node left in an earlier call, where no slot stands for it.
+std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, const std::vector<StateSlot>& slots);
 
 /// What an operand stands for, for all operands of all slots. Equal texts: the same part of the same state.
 std::map<Use, std::string> operands_of(const std::vector<StateSlot>& slots);

@@ -81,7 +81,7 @@ bool TensorNotices::in_node() {
 }
 
 std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tensor) {
-  if (!in_node()) return std::nullopt;
+  if (!in_node() || front_end_.is_only_checked()) return std::nullopt;
   const LocationId where = front_end_.location();
   const Unrecorded quiet;
   const c10::Scalar number = tensor.item();

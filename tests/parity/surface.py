@@ -115,6 +115,7 @@ SURFACE: list[Name] = [
             "memory_limit": "new: what a bundle may ask for",
             "timeout": "new: what a step may take",
             "allow_torchscript": "new: False refuses models that are programs",
+            "batch": "new: many rows in one step",
         },
     ),
     *_all(_MANAGER, "feedback_inputs inputs outputs nodes models pipeline system_info leapp_description model_path"),

@@ -358,7 +358,7 @@ class SetInOnePath:
         self.goal = torch.ones(4)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        if x[0] > 0.3:
+        if x[0] < -0.3:
             self.goal = x * 3
         return x - self.goal
 
@@ -447,7 +447,7 @@ class LastActionHeld:
         self.last = torch.zeros(4)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        if x.abs().max() > 1.5:
+        if x.abs().max() < 1.5:
             return self.last * 1.0
         self.last = x * 0.5
         return self.last

@@ -135,3 +135,24 @@ def test_a_clock_is_no_value_of_the_model(tmp_path: Path) -> None:
 
     with pytest.raises((leapp.ValidationError, AssertionError)):
         closed_loop.export(lambda: ticks, tmp_path, passes=5)
+
+
+def test_state_that_is_set_before_anybody_reads_it(tmp_path: Path) -> None:
+    class Goal:
+        def __init__(self) -> None:
+            self.goal = torch.ones(4)
+
+        def __call__(self, x: torch.Tensor) -> torch.Tensor:
+            if x[0] > 0:
+                self.goal = x * 3
+            return x - self.goal
+
+    program = Goal()
+    leapp.start("loop", save_path=str(tmp_path))
+    for first in (1.0, -1.0, -2.0, 2.0, 3.0):
+        x = annotate.input_tensors("policy", {"x": torch.tensor([first, 0.5, 0.0, 0.0])})
+        annotate.output_tensors("policy", {"y": program(x)}, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph()
+    found = harness.warnings_in(harness.read_log(tmp_path / "loop"))
+    assert any("no call shows what was in it at the beginning" in line for line in found), found

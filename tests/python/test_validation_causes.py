@@ -94,7 +94,7 @@ def test_a_number_read_from_a_tensor_in_a_single_call(tmp_path: Path) -> None:
     [finding] = findings(tmp_path, program, ramp(1), status="passed")
     assert (finding.kind, finding.fails) == ("baked_number", False)
     assert finding.line == line_of(program, "# came back")
-    assert finding.snippet == "largest = (x0.abs().max() * 1.25)"
+    assert finding.snippet == "largest = x0.abs().max() * 1.25"
 
 
 def test_a_branch(tmp_path: Path) -> None:
