@@ -108,6 +108,7 @@ class Merger {
     log_.info(fmt::format("node '{}': the path that call {} took is not joined with that of call 0: {}", node_.name,
                           path.first_call, odd.reason));
     report_as_difference(path);
+    for (const auto& [call, pass] : path.taken) left_out_.insert(call);
     paths_.erase(paths_.begin() + static_cast<std::ptrdiff_t>(index));
     return false;
   }
@@ -269,14 +270,16 @@ class Merger {
     }
   }
 
-  // A call is worth nothing as a sample when nobody knows what was in the state that it read.
+  // A call is worth nothing as a sample when nobody knows what was in the state that it read; but one that the model
+  // cannot do has to fail.
   void drop_samples() {
     for (Leak& leak : node_.leaks) {
       if (leak.read.empty()) continue;
       const ContentPtr earliest = leak.read.begin()->second;
       if (leak.source.node == node_.name) {
         std::erase_if(node_.samples, [&](const Sample& sample) {
-          return !leak.read.contains(sample.call) && sample.call != 0 && sample.call >= leak.read.begin()->first;
+          return !leak.read.contains(sample.call) && sample.call != 0 && sample.call >= leak.read.begin()->first &&
+                 !left_out_.contains(sample.call);
         });
       }
       leak.read.try_emplace(0, earliest);
@@ -295,6 +298,7 @@ class Merger {
   Logger& log_;
   TraceBuilder builder_;
   std::vector<NodeRecord*> paths_;
+  std::set<std::size_t> left_out_;  // calls that took paths which could not be joined
 };
 
 /// Whether an input or something kept decides at a line. What else decides is none of the model's business.
@@ -310,6 +314,22 @@ bool is_decided(const NodeRecord& node, LocationId location) {
   };
   return decided(node) ||
          std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return decided(*other); });
+}
+
+/// A way that only the last call took may leave something for calls that never came.
+void report_last(const NodeRecord& node, Logger& log) {
+  for (const auto& path : node.others) {
+    if (path->first_call + 1 != node.calls) continue;
+    const bool leaves = std::any_of(path->survivors.begin(), path->survivors.end(), [&](const auto& kept) {
+      return std::none_of(path->output_values.begin(), path->output_values.end(),
+                          [&](const ValuePtr& output) { return bare(output) == kept.second; });
+    });
+    if (!leaves) continue;
+    log.warning(
+        fmt::format("node '{}': the last call, {}, went a way that no call went before. What it leaves for later "
+                    "ones nobody has seen; run another pass after it",
+                    node.name, path->first_call));
+  }
 }
 
 void report_guards(const NodeRecord& node, Logger& log) {
@@ -351,6 +371,7 @@ void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks po
                  Logger& log) {
   for (const auto& node : nodes) {
     report_guards(*node, log);
+    report_last(*node, log);
     if (node->guards.empty() && node->others.empty()) continue;
     Merger(*node, policy, evaluator, log).run();
   }

@@ -104,6 +104,7 @@ class Finder {
       if (odd_) return {{}, odd_};
       found_.slots.push_back(std::move(slot));
     }
+    for (const PathReads& reads : reads_) spread_uses(reads);
     return std::move(found_);
   }
 
@@ -118,6 +119,24 @@ class Finder {
     Use use;
     Leak::Seen seen;
   };
+
+  // A tensor that is state where it is read once is state wherever the call reads it. Only of one that is the beginning
+  // of several states each place has to tell for itself.
+  void spread_uses(const PathReads& reads) {
+    std::map<const ConstantCell*, std::set<StateSlot*>> slots_of;
+    for (const Read& read : reads.all()) {
+      for (StateSlot& slot : found_.slots) {
+        if (!slot.leak.in_place && read.value->kind == TracedKind::kConstant && slot.leak.uses.contains(read.use))
+          slots_of[read.value->cell.get()].insert(&slot);
+      }
+    }
+    for (const Read& read : reads.all()) {
+      const auto found = slots_of.find(read.value->cell.get());
+      if (!read.value->cell || found == slots_of.end() || found->second.size() != 1 || is_taken(read.use)) continue;
+      StateSlot& slot = **found->second.begin();
+      if (read.value->type == slot.leak.type) slot.leak.uses.emplace(read.use, whole_of(slot));
+    }
+  }
 
   /// The last path that reads it, but for the first call's.
   std::size_t reader_of(const StateSlot& slot) const {
@@ -349,7 +368,9 @@ class Finder {
     slot.leak.source = {paths_[0]->name, "", slot.leak.source.key, 1};
     const std::vector<Leak::Seen> fresh = fresh_reads(slot, group);
     for (std::size_t path = 0; path < paths_.size(); ++path) {
-      if (!known[path] && !learn_fresh(slot, fresh, path)) guess(slot, group, path);
+      if (known[path] || learn_fresh(slot, fresh, path)) continue;
+      make_odd(path,
+               fmt::format("no call after it shows what it leaves in '{}'; run another pass after it", slot.leak.name));
     }
   }
 
@@ -416,23 +437,6 @@ class Finder {
 
   std::string not_computed(const StateSlot& slot) const {
     return fmt::format("what it leaves in '{}' is not what its first call computed", slot.leak.name);
-  }
-
-  // No call after it shows what it left: it may still have made the only thing that anyone found there.
-  void guess(StateSlot& slot, const Group& group, std::size_t path) {
-    std::set<ValuePtr> candidates;
-    for (const auto& [other, leak] : group) {
-      for (const Leak::Seen& seen : leak->seen) {
-        if (seen.fresh) continue;
-        if (const ValuePtr value = value_of(path, seen.source)) candidates.insert(bare(value));
-      }
-    }
-    if (candidates.size() == 1) {
-      slot.next[path] = *candidates.begin();
-      return;
-    }
-    make_odd(path,
-             fmt::format("no call after it shows what it leaves in '{}'; run another pass after it", slot.leak.name));
   }
 
   // A path that read it before anybody had set it read a constant like any other: the same place of the program in
