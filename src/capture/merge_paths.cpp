@@ -316,22 +316,6 @@ bool is_decided(const NodeRecord& node, LocationId location) {
          std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return decided(*other); });
 }
 
-/// A way that only the last call took may leave something for calls that never came.
-void report_last(const NodeRecord& node, Logger& log) {
-  for (const auto& path : node.others) {
-    if (path->first_call + 1 != node.calls) continue;
-    const bool leaves = std::any_of(path->survivors.begin(), path->survivors.end(), [&](const auto& kept) {
-      return std::none_of(path->output_values.begin(), path->output_values.end(),
-                          [&](const ValuePtr& output) { return bare(output) == kept.second; });
-    });
-    if (!leaves) continue;
-    log.warning(
-        fmt::format("node '{}': the last call, {}, went a way that no call went before. What it leaves for later "
-                    "ones nobody has seen; run another pass after it",
-                    node.name, path->first_call));
-  }
-}
-
 void report_guards(const NodeRecord& node, Logger& log) {
   std::set<LocationId> told;
   for (const auto& [place, count] : node.guard_counts) {
@@ -371,7 +355,6 @@ void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks po
                  Logger& log) {
   for (const auto& node : nodes) {
     report_guards(*node, log);
-    report_last(*node, log);
     if (node->guards.empty() && node->others.empty()) continue;
     Merger(*node, policy, evaluator, log).run();
   }

@@ -33,8 +33,7 @@ def outcome(seed: int, folder: Path) -> str:
         leapp.compile_graph(visualize=False)
     except leapp.LeappError as refused:
         return str(refused)
-    log = harness.read_log(folder / "g")
-    if "no call shows what was in it at the beginning" in log or "What it leaves for later ones" in log:
+    if "no call shows what was in it at the beginning" in harness.read_log(folder / "g"):
         return "right as far as anybody can tell"
     manager, fresh = leapp.InferenceManager(folder / "g"), kind()
     for step, x in enumerate(closed_loop.inputs(40, seed=10_000 + seed)):
