@@ -74,7 +74,10 @@ class Merger {
 
   void run() {
     paths_.push_back(&node_);
-    for (const auto& other : node_.others) paths_.push_back(other.get());
+    for (const auto& other : node_.others) {
+      paths_.push_back(other.get());
+      if (!other->taken.empty()) node_.later_paths.insert(other->taken[0].second);
+    }
     while (paths_.size() > 1 && !try_merge()) {
     }
     if (paths_.size() == 1) settle_single();
@@ -89,22 +92,35 @@ class Merger {
       if (!tree.add(i, paths_[i]->guards)) return take_out({i, "it went another way without a value deciding it"});
     }
     StateSlots found = find_slots(paths_, evaluator_);
-    if (found.odd) return take_out(*found.odd);
-    if (const auto odd = find_unexplained(paths_, found.slots)) {
-      if (odd->path == 0) return take_out({paths_.size() - 1, odd->reason});
-      return take_out(*odd);
-    }
+    if (found.odd) return refuse(*found.odd);
+    if (const auto odd = find_unexplained(paths_, found.slots)) return refuse(*odd);
     if (const auto odd = baked(found.slots)) return take_out(*odd);
     if (const auto odd = undecided(tree, found.slots)) return take_out(*odd);
-    if (const auto odd = other_types(found.slots)) return take_out(*odd);
+    if (const auto odd = other_types(found.slots)) return refuse(*odd);
     merge(tree, found.slots);
     return true;
   }
 
+  /// The first call's path stays: what cannot be joined with it goes.
+  NodeRecord& odd_one(const OddPath& odd) const { return *paths_[odd.path == 0 ? paths_.size() - 1 : odd.path]; }
+
+  // What such a path leaves behind is in no sample: the model would be right in all of them, and wrong in the call
+  // after.
+  bool refuse(const OddPath& odd) {
+    const NodeRecord& path = odd_one(odd);
+    if (node_.options.export_with && policy_ == Leaks::kPromote && !refused_) {
+      const LocationId line = path.guards.empty() ? 0 : path.guards.front().location();
+      node_.refusals.push_back(fmt::format(
+          "{}node '{}' branches on data, and what it keeps on the way that call {} took{} cannot be told: {}",
+          line_prefix(line), node_.name, path.first_call, way_text(path.guards, path.guards.size()), odd.reason));
+    }
+    refused_ = true;
+    return take_out(odd);
+  }
+
   bool take_out(const OddPath& odd) {
-    // The first call's path stays: what cannot be joined with it goes.
     const std::size_t index = odd.path == 0 ? paths_.size() - 1 : odd.path;
-    NodeRecord& path = *paths_[index];
+    NodeRecord& path = odd_one(odd);
     log_.info(fmt::format("node '{}': the path that call {} took is not joined with that of call 0: {}", node_.name,
                           path.first_call, odd.reason));
     report_as_difference(path);
@@ -298,6 +314,7 @@ class Merger {
   Logger& log_;
   TraceBuilder builder_;
   std::vector<NodeRecord*> paths_;
+  bool refused_ = false;
   std::set<std::size_t> left_out_;  // calls that took paths which could not be joined
 };
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +94,7 @@ struct Leak {
     LeakSource source;
     ValuePtr fresh = nullptr;  ///< a constant that no node computed; then there is no source
     bool same = false;         ///< the very one that the first call of the path found
+    bool elsewhere = false;    ///< of state that is kept in place: another tensor has taken its place
   };
   std::vector<Seen> seen;  ///< of a node that has guards: what its calls found there
 };
@@ -149,9 +151,10 @@ struct NodeRecord {
   std::vector<ValuePtr> output_values;  ///< what the first call computed
   std::vector<Sample> samples;
   OutputOptions options;
-  std::size_t calls = 0;         ///< completed
-  bool left_torch = false;       ///< without a model: an output depends on no input, as far as was seen
-  std::uint64_t first_pass = 0;  ///< of the session, in which the first call was
+  std::size_t calls = 0;                ///< completed
+  bool left_torch = false;              ///< without a model: an output depends on no input, as far as was seen
+  std::uint64_t first_pass = 0;         ///< of the session, in which the first call was
+  std::set<std::uint64_t> later_paths;  ///< the passes in which other paths were taken first
 
   Survivors survivors;                  ///< of the first call
   std::vector<Leak> leaks;              ///< until stop() makes ports of them
@@ -164,11 +167,12 @@ struct NodeRecord {
   std::vector<MemoryEnd> ends;                               ///< likewise
   std::size_t first_call = 0;                                ///< of the path
   std::vector<std::pair<std::size_t, std::uint64_t>> taken;  ///< calls that took it, and their passes
-  std::vector<Divergence> unsettled;                         ///< differences, if there are no other paths
-  std::vector<std::unique_ptr<NodeRecord>> others;           ///< paths that later calls took
-  std::map<std::uint64_t, std::size_t> not_kept;             ///< how often other paths, known by hash, were taken
-  std::map<GuardPlace, GuardCount> guard_counts;             ///< over all paths
-  std::vector<ValuePtr> joined;  ///< of all paths: leaks and differences point to their operators
+  std::set<std::uint64_t> made_once;                ///< survivors that a later call of the path did not make again
+  std::vector<Divergence> unsettled;                ///< differences, if there are no other paths
+  std::vector<std::unique_ptr<NodeRecord>> others;  ///< paths that later calls took
+  std::map<std::uint64_t, std::size_t> not_kept;    ///< how often other paths, known by hash, were taken
+  std::map<GuardPlace, GuardCount> guard_counts;    ///< over all paths
+  std::vector<ValuePtr> joined;                     ///< of all paths: leaks and differences point to their operators
 };
 
 /// All that a session has recorded; complete when it has ended.

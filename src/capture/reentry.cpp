@@ -84,6 +84,12 @@ void Comparison::compare_guard(const Guard& first, const Guard& now) {
   guards_ = false;
 }
 
+void Comparison::compare_kept(const ValuePtr& first, const ValuePtr& now) {
+  const std::size_t before = found_.size();
+  compare("", first, now);
+  found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(before), found_.end());
+}
+
 Leak* Comparison::leak_at(const Use& use) {
   if (!use.op) return nullptr;
   const auto found = std::find_if(record_.leaks.begin(), record_.leaks.end(),
@@ -215,7 +221,8 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   const LeakSource source = source_of(*now->cell, pass_).value();
   if (Leak* known = leak_at(use)) {
     reads_[use] = now;
-    if (!record_.guards.empty()) known->seen.push_back({call_, pass_, source});
+    const bool elsewhere = known->in_place && !is_memory_of(*known, *now->cell);
+    if (!record_.guards.empty()) known->seen.push_back({call_, pass_, source, nullptr, false, elsewhere});
     // A leak that was known only by its memory, or not at all, takes the source that is seen.
     if (known->source == source || is_memory_of(*known, *now->cell)) return;
     diverge({}, use.op->sequence,

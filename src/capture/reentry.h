@@ -27,6 +27,9 @@ class Comparison {
   /// What decides which way to go must be the same, too; but it matters only where the program went both.
   void compare_guard(const Guard& first, const Guard& now);
 
+  /// What a call keeps for others: whether it differs is of no interest, only what it is made of.
+  void compare_kept(const ValuePtr& first, const ValuePtr& now);
+
   /// What the later call read where the first one had a constant that may be state.
   [[nodiscard]] const std::map<Use, ValuePtr>& reads() const { return reads_; }
 

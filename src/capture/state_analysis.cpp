@@ -30,6 +30,18 @@ void note_reads(NodeRecord& record, const LaterCall& later, const Comparison& co
   }
 }
 
+/// What is kept may be state of another path, which then tells what this one reads for it.
+void compare_kept(Comparison& comparison, NodeRecord& record, const Survivors& survivors) {
+  for (const auto& [key, first] : record.survivors) {
+    const auto now = survivors.find(key);
+    if (now == survivors.end()) {
+      record.made_once.insert(key);
+    } else {
+      comparison.compare_kept(first, now->second);
+    }
+  }
+}
+
 }  // namespace
 
 const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& buffers) {
@@ -99,6 +111,7 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
     }
   }
   for (std::size_t i = 0; i < later.guards.size(); ++i) comparison.compare_guard(record.guards[i], later.guards[i]);
+  if (!record.guards.empty()) compare_kept(comparison, record, survivors);
   std::vector<Divergence> found = comparison.take();
   // Whether what differs matters is for the numbers to say.
   const bool keeps = keeps_sample || !found.empty();

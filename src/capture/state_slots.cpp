@@ -104,7 +104,8 @@ class Finder {
       if (odd_) return {{}, odd_};
       found_.slots.push_back(std::move(slot));
     }
-    for (const PathReads& reads : reads_) spread_uses(reads);
+    join_equal();
+    for (std::size_t path = 0; path < paths_.size(); ++path) spread_uses(path);
     return std::move(found_);
   }
 
@@ -120,9 +121,48 @@ class Finder {
     Leak::Seen seen;
   };
 
+  // Slots in which every path leaves the same are one: places of the program that nobody knows a common name of.
+  void join_equal() {
+    std::vector<StateSlot> slots;
+    for (StateSlot& slot : found_.slots) {
+      const auto same =
+          std::find_if(slots.begin(), slots.end(), [&](const StateSlot& one) { return equal(one, slot); });
+      same == slots.end() ? slots.push_back(std::move(slot)) : join(*same, std::move(slot));
+    }
+    found_.slots = std::move(slots);
+  }
+
+  static bool equal(const StateSlot& a, const StateSlot& b) {
+    if (!a.own || !b.own || a.leak.in_place || b.leak.in_place || a.leak.type != b.leak.type) return false;
+    if (a.leak.source.delay != b.leak.source.delay || a.leak.source.port != b.leak.source.port) return false;
+    bool left = false;
+    for (std::size_t path = 0; path < a.next.size(); ++path) {
+      if (!a.next[path] != !b.next[path] || (a.next[path] && bare(a.next[path]) != bare(b.next[path]))) return false;
+      left = left || a.next[path];
+    }
+    // They may still begin with something else.
+    const auto first = a.leak.read.find(0);
+    const auto other = b.leak.read.find(0);
+    return left &&
+           (first == a.leak.read.end() || other == b.leak.read.end() || same_content(*first->second, *other->second));
+  }
+
+  static void join(StateSlot& slot, StateSlot other) {
+    // Of which the beginning is known also has the place where it lay.
+    if (slot.unknown_beginning && !other.unknown_beginning) std::swap(slot, other);
+    const Geometry whole = whole_of(slot);
+    for (const auto& [use, place] : other.leak.uses) slot.leak.uses.emplace(use, other.leak.memory ? place : whole);
+    slot.leak.read.insert(other.leak.read.begin(), other.leak.read.end());
+    slot.leak.next.insert(other.leak.next.begin(), other.leak.next.end());
+    slot.leak.seen.insert(slot.leak.seen.end(), other.leak.seen.begin(), other.leak.seen.end());
+    slot.leak.declared = slot.leak.declared || other.leak.declared;
+    if (slot.leak.name.empty()) slot.leak.name = other.leak.name;
+  }
+
   // A tensor that is state where it is read once is state wherever the call reads it. Only of one that is the beginning
-  // of several states each place has to tell for itself.
-  void spread_uses(const PathReads& reads) {
+  // of several states each place has to tell for itself, and where the path has come again each has.
+  void spread_uses(std::size_t path) {
+    const PathReads& reads = reads_[path];
     std::map<const ConstantCell*, std::set<StateSlot*>> slots_of;
     for (const Read& read : reads.all()) {
       for (StateSlot& slot : found_.slots) {
@@ -134,7 +174,8 @@ class Finder {
       const auto found = slots_of.find(read.value->cell.get());
       if (!read.value->cell || found == slots_of.end() || found->second.size() != 1 || is_taken(read.use)) continue;
       StateSlot& slot = **found->second.begin();
-      if (read.value->type == slot.leak.type) slot.leak.uses.emplace(read.use, whole_of(slot));
+      if (read.value->type == slot.leak.type && !has_come_again(slot, path))
+        slot.leak.uses.emplace(read.use, whole_of(slot));
     }
   }
 
@@ -149,12 +190,19 @@ class Finder {
 
   // An attribute that is written in place on one way and replaced on another is two things here, and one there.
   void check_name(const StateSlot& slot) {
-    const bool twice = slot.own && !slot.leak.name.empty() &&
-                       std::any_of(found_.slots.begin(), found_.slots.end(), [&](const StateSlot& other) {
-                         return other.own && other.leak.name == slot.leak.name;
-                       });
-    if (twice)
-      make_odd(reader_of(slot), fmt::format("'{}' is written in place and replaced by another tensor", slot.leak.name));
+    const bool twice =
+        slot.own && !slot.leak.name.empty() &&
+        std::any_of(found_.slots.begin(), found_.slots.end(), [&](const StateSlot& other) {
+          return other.own && other.leak.name == slot.leak.name && other.leak.in_place != slot.leak.in_place;
+        });
+    if (twice) make_odd(reader_of(slot), replaced_text(slot));
+  }
+
+  static std::string replaced_text(const StateSlot& slot) {
+    return fmt::format(
+        "'{}' is written in place on one way and replaced by another tensor on another; do one of them "
+        "on all ways",
+        slot.leak.name);
   }
 
   bool is_own(const Leak& leak) const { return leak.source.node == paths_[0]->name; }
@@ -162,13 +210,26 @@ class Finder {
   /// Leaks with equal texts are one slot.
   std::string key_of(const Leak& leak) const {
     if (leak.in_place) return fmt::format("memory {}", static_cast<const void*>(leak.memory.get()));
-    if (is_own(leak) && !leak.name.empty()) return "name " + leak.name;
+    if (is_own(leak) && !leak.name.empty() && !shared_names_.contains(leak.name)) return "name " + leak.name;
     const LeakSource& source = leak.source;
     return fmt::format("value {}/{} {} {}", source.node, source.port, source.key, source.delay);
   }
 
+  // The entries of a list pass one name on to each other.
+  void find_shared_names() {
+    for (const NodeRecord* path : paths_) {
+      std::map<std::string, LeakSource> sources;
+      for (const Leak& leak : path->leaks) {
+        if (leak.in_place || leak.name.empty() || !is_own(leak)) continue;
+        if (!(sources.try_emplace(leak.name, leak.source).first->second == leak.source))
+          shared_names_.insert(leak.name);
+      }
+    }
+  }
+
   // One slot: what is kept under one name, or read at one place of the program.
   void group() {
+    find_shared_names();
     std::map<std::string, std::size_t> known;
     std::map<Point, std::size_t> places;
     for (std::size_t path = 0; path < paths_.size(); ++path) {
@@ -240,13 +301,15 @@ class Finder {
     return {source.port, source.key, pass - source.delay};
   }
 
-  // What a path reads only for what it keeps shows by where it comes from.
+  // What a path reads only for what it keeps shows by where it comes from, unless several slots have had it in turn.
   void read_formers() {
-    std::map<Former, std::size_t> known;
+    std::map<Former, std::set<std::size_t>> known;
+    std::set<Use> told;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       for (const Member& member : groups_[i]) {
+        for (const auto& [use, place] : member.leak->uses) told.insert(use);
         for (const Leak::Seen& seen : member.leak->seen) {
-          if (!seen.fresh && is_own(*member.leak)) known.emplace(former(seen.source, seen.pass), i);
+          if (!seen.fresh && is_own(*member.leak)) known[former(seen.source, seen.pass)].insert(i);
         }
       }
     }
@@ -254,9 +317,10 @@ class Finder {
       if (paths_[path]->taken.empty()) continue;
       const auto [call, pass] = paths_[path]->taken[0];
       for (const Read& read : reads_[path].all()) {
-        const auto source = own_source(read, pass);
+        const auto source = told.contains(read.use) ? std::nullopt : own_source(read, pass);
         const auto found = source ? known.find(former(*source, pass)) : known.end();
-        if (found != known.end()) read_[found->second].push_back({path, read.use, {call, pass, *source}});
+        if (found != known.end() && found->second.size() == 1)
+          read_[*found->second.begin()].push_back({path, read.use, {call, pass, *source}});
       }
     }
   }
@@ -267,6 +331,10 @@ class Finder {
     return source && source->node == paths_[0]->name ? source : std::nullopt;
   }
 
+  bool is_own_former(std::size_t path, const Read& read) const {
+    return !paths_[path]->taken.empty() && own_source(read, paths_[path]->taken[0].second);
+  }
+
   StateSlot begin_slot(const Group& group) {
     StateSlot slot;
     // One that knows where it lay at first, if there is any: others read all of it.
@@ -275,7 +343,9 @@ class Finder {
     const Geometry whole = whole_of(slot);
     slot.own = is_own(slot.leak);
     slot.next.resize(paths_.size());
+    slot.leak.seen.clear();
     for (const auto& [path, leak] : group) {
+      slot.leak.seen.insert(slot.leak.seen.end(), leak->seen.begin(), leak->seen.end());
       if (leak->type != slot.leak.type || (slot.leak.in_place && !(leak->place == slot.leak.place))) {
         make_odd(path, fmt::format("it keeps '{}' as {}, others as {}", leak->name, type_text(leak->type),
                                    type_text(slot.leak.type)));
@@ -307,7 +377,11 @@ class Finder {
   void next_of_memory(StateSlot& slot) {
     for (std::size_t path = 0; path < paths_.size(); ++path) {
       for (const Leak& leak : paths_[path]->leaks) {
-        if (leak.in_place && leak.memory == slot.leak.memory) slot.next[path] = leak.update;
+        if (!leak.in_place || leak.memory != slot.leak.memory) continue;
+        slot.next[path] = leak.update;
+        for (const Leak::Seen& seen : leak.seen) {
+          if (seen.elsewhere) make_odd(path, replaced_text(slot));
+        }
       }
       for (const MemoryEnd& end : paths_[path]->ends) {
         if (end.memory != slot.leak.memory) continue;
@@ -338,20 +412,34 @@ class Finder {
   // Every path computes it, and so many passes later it is read: a row of them.
   bool is_row(StateSlot& slot, const Group& group) const {
     const LeakSource& source = slot.leak.source;
+    std::vector<ValuePtr> values(paths_.size());
+    const auto add = [&](std::uint64_t pass, const LeakSource& seen) {
+      const auto producer = path_in_.find(pass - seen.delay);
+      if (seen.delay != source.delay || seen.port != source.port || producer == path_in_.end()) return false;
+      const ValuePtr value = value_of(producer->second, seen);
+      ValuePtr& known = values[producer->second];
+      if (!value || (known && bare(known) != bare(value))) return false;
+      known = value;
+      return true;
+    };
     for (const auto& [path, leak] : group) {
-      if (!(leak->source == source)) return false;
       for (const Leak::Seen& seen : leak->seen) {
-        if (!seen.fresh && !(seen.source == source)) return false;
+        if (!seen.fresh && !add(seen.pass, seen.source)) return false;
       }
     }
-    std::vector<ValuePtr> values;
-    for (std::size_t path = 0; path < paths_.size(); ++path) values.push_back(value_of(path, source));
+    for (const FormerRead& read : *formers_) {
+      if (!add(read.seen.pass, read.seen.source)) return false;
+    }
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (!values[path]) values[path] = value_of(path, source);
+    }
     if (std::find(values.begin(), values.end(), nullptr) != values.end()) return false;
     slot.next = std::move(values);
     return true;
   }
 
   void next_of_values(StateSlot& slot, const Group& group) {
+    add_first_reads(slot);
     if (is_row(slot, group)) return;
     std::vector<bool> known(paths_.size(), false);
     for (const auto& [path, leak] : group) {
@@ -364,7 +452,8 @@ class Finder {
         if (!seen.fresh) learn(slot, known, seen);
       }
     }
-    for (const FormerRead& read : *formers_) learn(slot, known, read.seen);
+    for (std::size_t i = 0; i < formers_->size() || find_formers(slot, known); ++i)
+      learn(slot, known, (*formers_)[i].seen);
     slot.leak.source = {paths_[0]->name, "", slot.leak.source.key, 1};
     const std::vector<Leak::Seen> fresh = fresh_reads(slot, group);
     for (std::size_t path = 0; path < paths_.size(); ++path) {
@@ -372,6 +461,45 @@ class Finder {
       make_odd(path,
                fmt::format("no call after it shows what it leaves in '{}'; run another pass after it", slot.leak.name));
     }
+  }
+
+  // Where a later call has shown that a path reads the slot, its first one read it, too.
+  void add_first_reads(const StateSlot& slot) {
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (paths_[path]->taken.empty()) continue;
+      const auto [call, pass] = paths_[path]->taken[0];
+      for (const Read& read : reads_[path].all()) {
+        const auto source = slot.leak.uses.contains(read.use) ? own_source(read, pass) : std::nullopt;
+        if (source) formers_->push_back({path, read.use, {call, pass, *source}});
+      }
+    }
+  }
+
+  // What a path reads only for what it keeps shows by where it comes from: another path, or this one, has left it in
+  // the slot, and nobody has touched it since.
+  bool find_formers(StateSlot& slot, const std::vector<bool>& known) {
+    const std::size_t before = formers_->size();
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (paths_[path]->taken.empty()) continue;
+      const auto [call, pass] = paths_[path]->taken[0];
+      for (const Read& read : reads_[path].all()) {
+        const auto source = own_source(read, pass);
+        if (!source || read.value->type != slot.leak.type || slot.leak.uses.contains(read.use) || is_taken(read.use))
+          continue;
+        if (!is_left_in(slot, known, *source, pass)) continue;
+        slot.leak.uses.emplace(read.use, whole_of(slot));
+        formers_->push_back({path, read.use, {call, pass, *source}});
+      }
+    }
+    return formers_->size() > before;
+  }
+
+  bool is_left_in(const StateSlot& slot, const std::vector<bool>& known, const LeakSource& source,
+                  std::uint64_t pass) const {
+    const auto producer = path_in_.find(pass - source.delay);
+    if (producer == path_in_.end() || !known[producer->second] || !slot.next[producer->second]) return false;
+    const ValuePtr value = value_of(producer->second, source);
+    return value && bare(value) == bare(slot.next[producer->second]);
   }
 
   /// Calls that found there what no node had computed.
@@ -421,9 +549,27 @@ class Finder {
     if (producer == path_in_.end()) return;
     const ValuePtr value = value_of(producer->second, seen.source);
     if (!value) return make_odd(producer->second, not_computed(slot));
-    set_next(slot, known, producer->second, value);
+    if (made == path_in_.begin()->first && is_constant(*bare(value))) {
+      learn_beginning(slot, known, seen.source, value);
+    } else {
+      set_next(slot, known, producer->second, value);
+    }
     for (auto between = path_in_.upper_bound(made); between != path_in_.end() && between->first < seen.pass; ++between)
       set_next(slot, known, between->second, nullptr);
+  }
+
+  // What the first call makes out of constants and keeps is what the state begins with, if later ones on that way do
+  // not make it again.
+  void learn_beginning(StateSlot& slot, std::vector<bool>& known, const LeakSource& source, const ValuePtr& value) {
+    const std::size_t path = path_in_.begin()->second;
+    if (paths_[path]->taken.size() == 1) {
+      return make_odd(path, fmt::format("only the first call took it, so nobody can tell whether '{}' begins with what "
+                                        "it sets or is set so each time; run another pass that takes it",
+                                        slot.leak.name));
+    }
+    const bool again = !paths_[path]->made_once.contains(source.key);
+    set_next(slot, known, path, again ? value : nullptr);
+    if (!again) slot.leak.read.try_emplace(0, evaluator_.value_of(bare(value)));
   }
 
   void set_next(StateSlot& slot, std::vector<bool>& known, std::size_t path, const ValuePtr& value) {
@@ -452,23 +598,39 @@ class Finder {
     for (std::size_t path = 0; path < paths_.size(); ++path) {
       const bool reads_it = std::any_of(slot.leak.uses.begin(), slot.leak.uses.end(),
                                         [&](const auto& use) { return reads_[path].point_of(use.first); });
-      if (reads_it) continue;
       for (const Point& point : points) {
         const Read* read = reads_[path].at(point);
         if (!read || read->value->type != slot.leak.type || is_taken(read->use)) continue;
-        if (!may_be_state(*read->value, paths_[path]->first_call)) continue;
+        if (slot.leak.uses.contains(read->use) || (reads_it && !is_own_former(path, *read))) continue;
+        if (!may_be_state(read->value, paths_[path]->first_call)) continue;
+        if (!is_own_former(path, *read) && has_come_again(slot, path)) continue;
         slot.leak.uses.emplace(read->use, whole_of(slot));
         slot.leak.read.try_emplace(paths_[path]->first_call, evaluator_.value_of(read->value));
-        if (!paths_[path]->taken.empty() && paths_[path]->first_call > 0)
-          aligned_.push_back({paths_[path]->first_call, paths_[path]->taken[0].second, {}, read->value, false});
+        if (paths_[path]->taken.empty() || paths_[path]->first_call == 0) continue;
+        const auto [call, pass] = paths_[path]->taken[0];
+        if (const auto source = own_source(*read, pass)) {
+          formers_->push_back({path, read->use, {call, pass, *source}});
+        } else {
+          aligned_.push_back({call, pass, {}, read->value, false});
+        }
       }
     }
   }
 
-  // What a call makes for itself is nothing that it found; only in the first one it may be the beginning of state.
-  static bool may_be_state(const TracedValue& value, std::size_t call) {
-    if (value.kind == TracedKind::kConstant) return !value.cell->parameter && !(value.cell->fresh && call > 0);
-    return call == 0;
+  // What a call makes for itself is nothing that it found; only what the first one makes out of nothing may be the
+  // beginning of state.
+  static bool may_be_state(const ValuePtr& value, std::size_t call) {
+    if (value->kind == TracedKind::kConstant) return !value->cell->parameter && !(value->cell->fresh && call > 0);
+    return call == 0 && slice_of({value}).constants.empty();
+  }
+
+  // A path that came again after a node had set the slot, and found there what it had found before, reads a constant.
+  bool has_come_again(const StateSlot& slot, std::size_t path) const {
+    const auto& taken = paths_[path]->taken;
+    if (taken.empty()) return false;
+    return std::any_of(slot.leak.seen.begin(), slot.leak.seen.end(), [&](const Leak::Seen& seen) {
+      return !seen.fresh && seen.pass - seen.source.delay >= taken.front().second && seen.pass <= taken.back().second;
+    });
   }
 
   bool is_taken(const Use& use) const {
@@ -506,11 +668,12 @@ class Finder {
   std::vector<PathReads> reads_;
   std::map<std::uint64_t, std::size_t> path_in_;  // by pass
   std::map<std::size_t, std::size_t> path_of_call_;
+  std::set<std::string> shared_names_;  // of several things that one path keeps
   std::vector<Group> groups_;
   std::map<std::size_t, std::size_t> joined_;  // groups, and into which they went
   std::deque<Leak> made_;
   std::map<std::size_t, std::vector<FormerRead>> read_;  // by group
-  const std::vector<FormerRead>* formers_ = nullptr;     // of the slot at hand
+  std::vector<FormerRead>* formers_ = nullptr;           // of the slot at hand
   std::vector<Leak::Seen> aligned_;                      // of the slot at hand: what first calls found
   StateSlots found_;
   std::optional<OddPath> odd_;

@@ -25,6 +25,7 @@ struct Suspect {
   ValueType type;
   LocationId location = 0;
   bool in_history = false;  ///< stands in a list beside what the node computed or keeps
+  bool fresh = false;       ///< made in the call that read it
 };
 
 /// The constants of one node that may have been replaced by something that it left behind.
@@ -40,9 +41,16 @@ class Suspects {
     }
   }
 
-  const Suspect* find(const ValueType& type, bool history_only) const {
+  struct Wanted {
+    ValueType type;
+    bool history_only = false;
+    bool later = false;  ///< what the node left was not left by its first call, which may make such a thing for itself
+  };
+
+  const Suspect* find(const Wanted& wanted) const {
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const Suspect& suspect) {
-      return suspect.type == type && (suspect.in_history || !history_only);
+      return suspect.type == wanted.type && (suspect.in_history || !wanted.history_only) &&
+             !(suspect.fresh && wanted.later);
     });
     return found == all_.end() ? nullptr : &*found;
   }
@@ -52,7 +60,7 @@ class Suspects {
     if (!value || value->kind != TracedKind::kConstant) return;
     const ConstantCell& cell = *value->cell;
     if (cell.parameter || !cell.by_reference || (!beside_others && !replaced(cell))) return;
-    all_.push_back({value->type, cell.location, beside_others});
+    all_.push_back({value->type, cell.location, beside_others, cell.fresh});
   }
 
   void add_list(const std::vector<ValuePtr>& list) {
@@ -92,9 +100,10 @@ class Reporter {
 
   /// Whether it is worth asking who holds it.
   bool concerns(const KeptTensor& kept) const {
-    if (kept.node != node_.name || kept.pass != node_.first_pass || is_port(kept)) return false;
+    if (kept.node != node_.name || (kept.pass != node_.first_pass && !is_of_later_path(kept))) return false;
+    if (is_port(kept)) return false;
     const bool known_kind = kept.port.empty() && node_.calls == 1;
-    return known_kind || suspects_.find(kept.type, false) != nullptr;
+    return known_kind || suspects_.find({kept.type, false, is_of_later_path(kept)}) != nullptr;
   }
 
   void add(const KeptTensor& kept, const Holder& holder) {
@@ -102,7 +111,7 @@ class Reporter {
     const bool attribute = holder.kind == Holder::Kind::kAttribute;
     // An output stands in variables and lists of the program for many reasons.
     const bool published = !kept.port.empty();
-    const Suspect* suspect = suspects_.find(kept.type, published && !attribute);
+    const Suspect* suspect = suspects_.find({kept.type, published && !attribute, is_of_later_path(kept)});
     const bool single = node_.calls == 1 && !published && attribute;
     if (!suspect && !single) return;
     if (suspect && !read_at_) read_at_ = suspect->location;
@@ -129,6 +138,11 @@ class Reporter {
   }
 
  private:
+  // A way that only later calls took, of which the last may be one. Outputs are what programs have anyway.
+  bool is_of_later_path(const KeptTensor& kept) const {
+    return kept.pass != node_.first_pass && kept.port.empty() && node_.later_paths.contains(kept.pass);
+  }
+
   // State that is known already, or memory of which every byte has been followed.
   bool is_port(const KeptTensor& kept) const {
     if (!kept.port.empty()) return false;

@@ -16,6 +16,7 @@ from leapp import annotate
 PROGRAMS = 2000 if harness.LONG else 100
 CHUNK = 25
 PASSES = 20
+NOBODY_KNOWS = ("no call shows what was in it at the beginning", "no call came after the 20 recorded")
 
 
 def outcome(seed: int, folder: Path) -> str:
@@ -33,7 +34,8 @@ def outcome(seed: int, folder: Path) -> str:
         leapp.compile_graph(visualize=False)
     except leapp.LeappError as refused:
         return str(refused)
-    if "no call shows what was in it at the beginning" in harness.read_log(folder / "g"):
+    told = harness.read_log(folder / "g")
+    if any(text in told for text in NOBODY_KNOWS):
         return "right as far as anybody can tell"
     manager, fresh = leapp.InferenceManager(folder / "g"), kind()
     for step, x in enumerate(closed_loop.inputs(40, seed=10_000 + seed)):
