@@ -333,11 +333,15 @@ bool is_decided(const NodeRecord& node, LocationId location) {
          std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return decided(*other); });
 }
 
+std::string round_text(const GuardPlace& place) {
+  return place.round == 0 ? "" : fmt::format(" in round {}", place.round + 1);
+}
+
 void report_guards(const NodeRecord& node, Logger& log) {
   std::set<LocationId> told;
   for (const auto& [place, count] : node.guard_counts) {
     const std::string name = count.op->qualified_name();
-    const std::string round = place.round == 0 ? "" : fmt::format(" in round {}", place.round + 1);
+    const std::string round = round_text(place);
     log.info(fmt::format("{}branch of node '{}', {}{}: {} times yes, {} times no", line_prefix(place.location),
                          node.name, name, round, count.yes, count.no));
     if (count.rows || (count.yes > 0 && count.no > 0) || told.contains(place.location)) continue;
@@ -367,6 +371,11 @@ void report_guards(const NodeRecord& node, Logger& log) {
 }
 
 }  // namespace
+
+std::string guard_text(const GuardPlace& place, const GuardCount& count) {
+  return fmt::format("{}branches on data, {}{}: {} times yes, {} times no", line_prefix(place.location),
+                     count.op->qualified_name(), round_text(place), count.yes, count.no);
+}
 
 void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
                  Logger& log) {

@@ -92,9 +92,9 @@ struct Leak {
     std::size_t call = 0;
     std::uint64_t pass = 0;
     LeakSource source;
-    ValuePtr fresh = nullptr;  ///< a constant that no node computed; then there is no source
-    bool same = false;         ///< the very one that the first call of the path found
-    bool elsewhere = false;    ///< of state that is kept in place: another tensor has taken its place
+    ValuePtr fresh = nullptr;         ///< a constant that no node computed; then there is no source
+    std::weak_ptr<Memory> home = {};  ///< of `source`: where it lay
+    bool elsewhere = false;           ///< of state that is kept in place: another tensor has taken its place
   };
   std::vector<Seen> seen;  ///< of a node that has guards: what its calls found there
 };
@@ -116,6 +116,7 @@ struct Divergence {
   LocationId other = 0;     ///< kBranch: in the later one
   std::string name;         ///< kNumber: the argument; kConstant: what the program calls the tensor, if known
   ValuePtr now;             ///< kConstant: what the later call read
+  std::string step;         ///< kConstant: it grows by so much from each call to the next; empty: it does not
   bool of_guard = false;    ///< no output depends on it, only which way the program goes
 };
 

@@ -109,8 +109,7 @@ void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& no
     if (!is_constant(*now)) return diverge_at(use, first, now);
     reads_[use] = now;
     if (record_.guards.empty()) return;
-    const bool cells = first->kind == TracedKind::kConstant && now->kind == TracedKind::kConstant;
-    known->seen.push_back({call_, pass_, {}, now, cells && first->cell->is_same_memory(*now->cell)});
+    known->seen.push_back({call_, pass_, {}, now});
     return;
   }
   if (is_constant(*first) && is_constant(*now)) return match_constants(use, first, now);
@@ -222,7 +221,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   if (Leak* known = leak_at(use)) {
     reads_[use] = now;
     const bool elsewhere = known->in_place && !is_memory_of(*known, *now->cell);
-    if (!record_.guards.empty()) known->seen.push_back({call_, pass_, source, nullptr, false, elsewhere});
+    if (!record_.guards.empty()) known->seen.push_back({call_, pass_, source, nullptr, now->cell->home, elsewhere});
     // A leak that was known only by its memory, or not at all, takes the source that is seen.
     if (known->source == source || is_memory_of(*known, *now->cell)) return;
     diverge({}, use.op->sequence,
@@ -251,7 +250,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   leak.name = now->cell->name;
   leak.location = now->cell->location;
   leak.read[record_.first_call] = evaluator_.value_of(first);
-  if (!record_.guards.empty()) leak.seen.push_back({call_, pass_, source});
+  if (!record_.guards.empty()) leak.seen.push_back({call_, pass_, source, nullptr, now->cell->home});
   leak.uses.emplace(use, Geometry());
   record_.leaks.push_back(std::move(leak));
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "capture/constant_outputs.h"
+#include "capture/counters.h"
 #include "capture/merge_paths.h"
 #include "capture/promote.h"
 #include "capture/reentry.h"
@@ -127,6 +128,7 @@ void StateAnalysis::finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes
   merge_paths(nodes, options.leaks, evaluator_, log_);
   promote_leaks(nodes, options.leaks, evaluator_, log_);
   settle_constant_outputs(nodes, options, log_);
+  for (const auto& node : nodes) find_counters(*node);
   if (options.leaks == Leaks::kConstant) return;
   report_unread_state(nodes, end.kept, end.find_holders, log_);
   report_changed_values(nodes, end.changed, log_);

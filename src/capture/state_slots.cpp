@@ -190,12 +190,29 @@ class Finder {
 
   // An attribute that is written in place on one way and replaced on another is two things here, and one there.
   void check_name(const StateSlot& slot) {
-    const bool twice =
-        slot.own && !slot.leak.name.empty() &&
-        std::any_of(found_.slots.begin(), found_.slots.end(), [&](const StateSlot& other) {
-          return other.own && other.leak.name == slot.leak.name && other.leak.in_place != slot.leak.in_place;
-        });
+    const bool twice = slot.own && std::any_of(found_.slots.begin(), found_.slots.end(), [&](const StateSlot& other) {
+                         if (!other.own || other.leak.in_place == slot.leak.in_place) return false;
+                         const bool named = !other.leak.name.empty() && !slot.leak.name.empty();
+                         return named ? other.leak.name == slot.leak.name : are_read_at_one_place(other, slot);
+                       });
     if (twice) make_odd(reader_of(slot), replaced_text(slot));
+  }
+
+  bool are_read_at_one_place(const StateSlot& a, const StateSlot& b) const {
+    const std::set<Point> places = places_of(a);
+    const std::set<Point> others = places_of(b);
+    return a.leak.type == b.leak.type &&
+           std::any_of(places.begin(), places.end(), [&](const Point& place) { return others.contains(place); });
+  }
+
+  std::set<Point> places_of(const StateSlot& slot) const {
+    std::set<Point> places;
+    for (const auto& [use, place] : slot.leak.uses) {
+      for (const PathReads& reads : reads_) {
+        if (const Point* point = reads.point_of(use)) places.insert(*point);
+      }
+    }
+    return places;
   }
 
   static std::string replaced_text(const StateSlot& slot) {
@@ -207,9 +224,31 @@ class Finder {
 
   bool is_own(const Leak& leak) const { return leak.source.node == paths_[0]->name; }
 
+  /// Where the leak is kept; null: one tensor takes the place of another. What the first call made has no memory that
+  /// it was read from, but later ones read it where other paths write.
+  std::shared_ptr<Memory> memory_of(const Leak& leak) const {
+    if (leak.in_place) return leak.memory;
+    std::shared_ptr<Memory> found;
+    for (const Leak::Seen& seen : leak.seen) {
+      const auto home = seen.fresh ? nullptr : seen.home.lock();
+      if (!home || (found && found != home)) return nullptr;
+      found = home;
+    }
+    return found && written_.contains(found) ? found : nullptr;
+  }
+
+  void find_written() {
+    for (const NodeRecord* path : paths_) {
+      for (const MemoryEnd& end : path->ends) written_.insert(end.memory);
+      for (const Leak& leak : path->leaks) {
+        if (leak.in_place) written_.insert(leak.memory);
+      }
+    }
+  }
+
   /// Leaks with equal texts are one slot.
   std::string key_of(const Leak& leak) const {
-    if (leak.in_place) return fmt::format("memory {}", static_cast<const void*>(leak.memory.get()));
+    if (const auto memory = memory_of(leak)) return fmt::format("memory {}", static_cast<const void*>(memory.get()));
     if (is_own(leak) && !leak.name.empty() && !shared_names_.contains(leak.name)) return "name " + leak.name;
     const LeakSource& source = leak.source;
     return fmt::format("value {}/{} {} {}", source.node, source.port, source.key, source.delay);
@@ -229,6 +268,7 @@ class Finder {
 
   // One slot: what is kept under one name, or read at one place of the program.
   void group() {
+    find_written();
     find_shared_names();
     std::map<std::string, std::size_t> known;
     std::map<Point, std::size_t> places;
@@ -237,7 +277,7 @@ class Finder {
         std::size_t at = known.try_emplace(key_of(leak), groups_.size()).first->second;
         if (at == groups_.size()) groups_.emplace_back();
         groups_[at].push_back({path, &leak});
-        if (leak.in_place || !is_own(leak)) continue;
+        if (memory_of(leak) || !is_own(leak)) continue;
         for (const auto& [use, place] : leak.uses) {
           const Point* point = reads_[path].point_of(use);
           if (point) at = join(places.try_emplace(*point, at).first->second, at);
@@ -346,7 +386,7 @@ class Finder {
     slot.leak.seen.clear();
     for (const auto& [path, leak] : group) {
       slot.leak.seen.insert(slot.leak.seen.end(), leak->seen.begin(), leak->seen.end());
-      if (leak->type != slot.leak.type || (slot.leak.in_place && !(leak->place == slot.leak.place))) {
+      if (leak->type != slot.leak.type || (slot.leak.in_place && leak->memory && !(leak->place == slot.leak.place))) {
         make_odd(path, fmt::format("it keeps '{}' as {}, others as {}", leak->name, type_text(leak->type),
                                    type_text(slot.leak.type)));
       }
@@ -391,6 +431,26 @@ class Finder {
         if (!(end.place == slot.leak.place))
           make_odd(path, fmt::format("it writes another part of '{}'", slot.leak.name));
         slot.next[path] = end.value;
+      }
+    }
+    check_makers(slot);
+  }
+
+  // Memory that a call of the node has made is what an attribute was given there, unless it was made once, to begin
+  // with.
+  void check_makers(StateSlot& slot) {
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (paths_[path]->taken.empty()) continue;
+      const std::uint64_t pass = paths_[path]->taken[0].second;
+      for (const Read& read : reads_[path].all()) {
+        const auto source = slot.leak.uses.contains(read.use) ? own_source(read, pass) : std::nullopt;
+        const auto maker = source ? path_in_.find(pass - source->delay) : path_in_.end();
+        if (maker == path_in_.end() || slot.next[maker->second]) continue;
+        const ValuePtr value = value_of(maker->second, *source);
+        const bool once = value && is_constant(*bare(value)) && maker == path_in_.begin() &&
+                          paths_[maker->second]->made_once.contains(source->key);
+        if (!once) return make_odd(maker->second, replaced_text(slot));
+        slot.leak.read.try_emplace(0, evaluator_.value_of(bare(value)));
       }
     }
   }
@@ -514,7 +574,7 @@ class Finder {
       for (const Divergence& divergence : path->divergences) {
         if (!divergence.now || !slot.leak.uses.contains(divergence.use)) continue;
         for (const auto& [call, pass] : path->taken) {
-          if (call == divergence.call) found.push_back({call, pass, {}, divergence.now, false});
+          if (call == divergence.call) found.push_back({call, pass, {}, divergence.now});
         }
       }
     }
@@ -528,7 +588,7 @@ class Finder {
     for (const Leak::Seen& seen : fresh) {
       const auto after = path_in_.lower_bound(seen.pass);
       if (after == path_in_.begin() || std::prev(after)->second != path) continue;
-      if (seen.same) {
+      if (was_there(slot, seen)) {
         unchanged = true;
         continue;
       }
@@ -541,6 +601,28 @@ class Finder {
       make_odd(path, fmt::format("it leaves '{}' alone in some calls and not in others", slot.leak.name));
     if (left) slot.next[path] = left;
     return left || unchanged;
+  }
+
+  // Whether the call before it that read the slot found that very tensor there.
+  bool was_there(const StateSlot& slot, const Leak::Seen& seen) const {
+    std::uint64_t latest = 0;
+    ValuePtr before;  // null: what a node had computed
+    const auto look_at = [&](std::uint64_t pass, const ValuePtr& value) {
+      if (pass >= seen.pass || pass < latest) return;
+      latest = pass;
+      before = value;
+    };
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      if (paths_[path]->taken.empty()) continue;
+      const std::uint64_t pass = paths_[path]->taken[0].second;
+      for (const Read& read : reads_[path].all()) {
+        if (slot.leak.uses.contains(read.use)) look_at(pass, own_source(read, pass) ? nullptr : read.value);
+      }
+    }
+    for (const Leak::Seen& one : slot.leak.seen) look_at(one.pass, one.fresh);
+    if (!before || before->kind != seen.fresh->kind) return false;
+    return before->kind == TracedKind::kConstant ? before->cell->is_same_memory(*seen.fresh->cell)
+                                                 : before == seen.fresh;
   }
 
   void learn(StateSlot& slot, std::vector<bool>& known, const Leak::Seen& seen) {
@@ -589,12 +671,7 @@ class Finder {
   // another path tells.
   void align(StateSlot& slot) {
     aligned_.clear();
-    std::set<Point> points;
-    for (const auto& [use, place] : slot.leak.uses) {
-      for (const PathReads& reads : reads_) {
-        if (const Point* point = reads.point_of(use)) points.insert(*point);
-      }
-    }
+    const std::set<Point> points = places_of(slot);
     for (std::size_t path = 0; path < paths_.size(); ++path) {
       const bool reads_it = std::any_of(slot.leak.uses.begin(), slot.leak.uses.end(),
                                         [&](const auto& use) { return reads_[path].point_of(use.first); });
@@ -611,7 +688,7 @@ class Finder {
         if (const auto source = own_source(*read, pass)) {
           formers_->push_back({path, read->use, {call, pass, *source}});
         } else {
-          aligned_.push_back({call, pass, {}, read->value, false});
+          aligned_.push_back({call, pass, {}, read->value});
         }
       }
     }
@@ -668,7 +745,8 @@ class Finder {
   std::vector<PathReads> reads_;
   std::map<std::uint64_t, std::size_t> path_in_;  // by pass
   std::map<std::size_t, std::size_t> path_of_call_;
-  std::set<std::string> shared_names_;  // of several things that one path keeps
+  std::set<std::shared_ptr<Memory>> written_;  // by some path
+  std::set<std::string> shared_names_;         // of several things that one path keeps
   std::vector<Group> groups_;
   std::map<std::size_t, std::size_t> joined_;  // groups, and into which they went
   std::deque<Leak> made_;

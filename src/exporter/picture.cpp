@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "bundle/file_system.h"
+#include "capture/merge_paths.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
 #include "exporter/graph_picture.h"
@@ -57,6 +58,15 @@ void add_result(const NodeResult& result, const PreparedNode& prepared, draw::Pi
   node.findings.push_back({severity, message, port_in(node, message), {}});
 }
 
+/// Which way calls went at lines that branch on data, at what decides there.
+void add_guards(const capture::NodeRecord& record, draw::PictureNode& node) {
+  for (const auto& [place, count] : record.guard_counts) {
+    const std::string text = capture::guard_text(place, count);
+    const Severity severity = count.rows || (count.yes > 0 && count.no > 0) ? Severity::kNote : Severity::kWarning;
+    node.findings.push_back({severity, text, {}, operator_in(node, text)});
+  }
+}
+
 void complete(const PreparedNode& prepared, const WrittenBundle& written, draw::PictureNode& node) {
   if (prepared.backend.kind == BackendKind::kGiven) {
     node.operators_note = "The model is a file of the user's own.";
@@ -64,6 +74,7 @@ void complete(const PreparedNode& prepared, const WrittenBundle& written, draw::
     node.operators_note = "The node has no model.";
   } else {
     add_graph(prepared.graph, node);
+    add_guards(*prepared.record, node);
     node.operators_note = "As captured, before the model's format.";
   }
   std::error_code error;

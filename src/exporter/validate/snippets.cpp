@@ -56,6 +56,13 @@ std::string state_snippet(const std::string& node, const ProgramName& value) {
       value.name, node, value.name, value.text, node, value.name);
 }
 
+std::string counter_snippet(const std::string& node, const ProgramName& value, const std::string& step) {
+  return fmt::format(
+      "{} = annotate.state_tensors(\"{}\", {{\"{}\": {}}})  # before it is read\n"
+      "annotate.update_state(\"{}\", {{\"{}\": {} + {}}})  # what the program does to it between two passes",
+      value.name, node, value.name, value.text, node, value.name, value.name, step);
+}
+
 std::string branch_snippet(const graph::SourceLocation& first, const graph::SourceLocation& other) {
   const Assignment one = assignment_in(line_of(first.file, first.line));
   const Assignment two = assignment_in(line_of(other.file, other.line));

@@ -27,6 +27,7 @@ struct ProgramName {
 /// The same for a Python number, which has to become a tensor first.
 [[nodiscard]] std::string number_snippet(const std::string& node, const ProgramName& value, const std::string& code);
 [[nodiscard]] std::string state_snippet(const std::string& node, const ProgramName& value);
+[[nodiscard]] std::string counter_snippet(const std::string& node, const ProgramName& value, const std::string& step);
 /// Both sides computed, one chosen. Empty when the two lines do not look like it.
 [[nodiscard]] std::string branch_snippet(const graph::SourceLocation& first, const graph::SourceLocation& other);
 /// An operator between two nodes, moved into the second.

@@ -103,6 +103,12 @@ class NodeSuspects {
         const ProgramName name = name_in(finding.code, divergence.name, inputs_);
         finding.remedy = "announce the tensor before the node reads it";
         finding.snippet = input_snippet(record_.name, name, finding.code);
+        if (divergence.step.empty()) return;
+        finding.details.push_back(fmt::format(
+            "it grows by {} from each call to the next: the program counts outside of all nodes", divergence.step));
+        finding.remedy =
+            "let the node count, in a state of its own; or announce the tensor as an input and count on the robot";
+        finding.snippet = counter_snippet(record_.name, name, divergence.step);
         return;
       }
       case Divergence::Kind::kValue:
