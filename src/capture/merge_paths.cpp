@@ -16,6 +16,7 @@
 #include "capture/decision_tree.h"
 #include "capture/op_info.h"
 #include "capture/path_choice.h"
+#include "capture/path_reads.h"
 #include "capture/reentry.h"
 #include "capture/slice.h"
 #include "capture/state_slots.h"

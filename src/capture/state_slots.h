@@ -27,6 +27,11 @@ struct StateSlot {
   bool unknown_beginning = false;  ///< it was set before anybody read it
 };
 
+/// Where a slot is read as a whole.
+[[nodiscard]] inline Geometry whole_of(const StateSlot& slot) {
+  return slot.leak.memory ? slot.leak.place : Geometry();
+}
+
 /// A path that cannot be put together with others, and why.
 struct OddPath {
   std::size_t path = 0;
@@ -46,8 +51,5 @@ std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, c
 
 /// What an operand stands for, for all operands of all slots. Equal texts: the same part of the same state.
 std::map<Use, std::string> operands_of(const std::vector<StateSlot>& slots);
-
-/// All that a path computes and that may matter.
-std::vector<ValuePtr> roots_of(const NodeRecord& path);
 
 }  // namespace leapp::capture

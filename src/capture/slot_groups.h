@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which leaks of the paths of a node are one state.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "capture/path_reads.h"
+#include "capture/record.h"
+
+namespace leapp::capture {
+
+/// A leak of a path.
+struct SlotMember {
+  std::size_t path = 0;
+  const Leak* leak = nullptr;
+};
+using SlotGroup = std::vector<SlotMember>;
+
+/// What the first call of a path read, where it is a value that the node had left.
+struct FormerRead {
+  std::size_t path = 0;
+  Use use;
+  Leak::Seen seen;
+};
+
+struct SlotGroups {
+  std::vector<SlotGroup> groups;                           ///< none is empty
+  std::map<std::size_t, std::vector<FormerRead>> formers;  ///< by group: reads that are no leaks by themselves
+  std::deque<Leak> made;                                   ///< of memory that one path writes and another reads
+};
+
+[[nodiscard]] SlotGroups group_leaks(const PathHistory& history);
+
+}  // namespace leapp::capture
