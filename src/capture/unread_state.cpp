@@ -109,6 +109,7 @@ class Reporter {
   void add(const KeptTensor& kept, const Holder& holder) {
     if (holder.kind == Holder::Kind::kNobody) return;
     const bool attribute = holder.kind == Holder::Kind::kAttribute;
+    if (is_of_later_path(kept) && !attribute) return;  // variables of the last pass are always there
     // An output stands in variables and lists of the program for many reasons.
     const bool published = !kept.port.empty();
     const Suspect* suspect = suspects_.find({kept.type, published && !attribute, is_of_later_path(kept)});

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,3 +160,51 @@ def test_state_that_is_set_before_anybody_reads_it(tmp_path: Path) -> None:
     leapp.compile_graph()
     found = harness.warnings_in(harness.read_log(tmp_path / "loop"))
     assert any("no call shows what was in it at the beginning" in line for line in found), found
+
+
+def test_a_way_that_only_the_last_call_took_and_what_it_left(tmp_path: Path) -> None:
+    class Last:
+        def __init__(self) -> None:
+            self.goal = torch.ones(4)
+
+        def __call__(self, x: torch.Tensor) -> torch.Tensor:
+            y = x - self.goal
+            if x[0] > 0:
+                self.goal = x * 3  # here
+            return y
+
+    program = Last()
+    leapp.start("loop", save_path=str(tmp_path))
+    for first in (-1.0, -2.0, 2.0):
+        x = annotate.input_tensors("policy", {"x": torch.tensor([first, 0.5, 0.0, 0.0])})
+        annotate.output_tensors("policy", {"y": program(x)}, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph()
+    found = harness.warnings_in(harness.read_log(tmp_path / "loop"))
+    assert len(found) == 1, found
+    assert "leaves a tensor in 'goal', and no call came after the 3 recorded" in found[0]
+    assert harness.location_pattern(__file__, harness.line_of(Last.__call__, "# here")).search(found[0])
+
+
+def test_guards_stand_on_the_page_at_what_decides(tmp_path: Path) -> None:
+    def two(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.sum() > 0 else x - 1
+
+    leapp.start("loop", save_path=str(tmp_path))
+    for x in closed_loop.inputs(8):
+        y = two(annotate.input_tensors("policy", {"x": x}))
+        annotate.output_tensors("policy", {"y": y}, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph(visualize=True)
+    page = (tmp_path / "loop" / "loop.html").read_text()
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    shown = json.loads(data.group(1))
+    node = shown["nodes"][0]
+    guards = [finding for finding in node["findings"] if "branches on data" in finding["text"]]
+    assert len(guards) == 1
+    ways = [sum(bool(x.sum() > 0) == way for x in closed_loop.inputs(8)) for way in (True, False)]
+    assert guards[0]["severity"] == "note"
+    assert f"{ways[0]} times yes, {ways[1]} times no" in guards[0]["text"]
+    decides = node["operators"][guards[0]["op"]]
+    assert shown["lines"][decides["line"]]["line"] == harness.line_of(two, "x.sum() > 0")

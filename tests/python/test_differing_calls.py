@@ -121,3 +121,27 @@ def test_the_samples_of_calls_that_differ_are_counted(tmp_path: Path) -> None:
         leapp.annotate.output_tensors("policy", {"y": y}, export_with="jit")
     leapp.stop()
     assert leapp.compile_graph().nodes["policy"].samples == 3
+
+
+def test_what_the_program_counts_outside_of_all_nodes(tmp_path: Path) -> None:
+    class Env:
+        length = torch.zeros(1, dtype=torch.long)
+
+    env = Env()
+
+    def policy(x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sin(env.length * 0.1)  # here
+
+    leapp.start("loop", save_path=str(tmp_path))
+    for x in closed_loop.inputs(4):
+        y = policy(leapp.annotate.input_tensors("policy", {"x": x}))
+        leapp.annotate.output_tensors("policy", {"y": y}, export_with="jit")
+        env.length += 2
+    leapp.stop()
+    with pytest.raises(leapp.ValidationError) as raised:
+        leapp.compile_graph()
+    text = str(raised.value)
+    assert harness.location_pattern(__file__, harness.line_of(policy, "# here")).search(text)
+    assert "it grows by 2 from each call to the next: the program counts outside of all nodes" in text
+    assert "let the node count" in text
+    assert 'annotate.update_state("policy", {"length": length + 2})' in text
