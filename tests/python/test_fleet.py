@@ -17,27 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from chromium import Chromium
-from hand_made import HandMade, port, safetensors
+from fleet_bundles import files_of, recurrent
+from hand_made import safetensors
 from leapp import InferenceManager, Recorder
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet import ReplayOptions, replay
-
-
-def recurrent(folder: Path, name: str = "bundle", initial: float = 1.0) -> Path:
-    """pre (2x + 1) -> policy (h = h/2 + f, y = 2h) -> post (y/2), h fed back."""
-    folder.mkdir(parents=True, exist_ok=True)
-    bundle = HandMade(folder)
-    bundle.add("pre", "affine", [port("x")], [port("y")])
-    bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
-    bundle.add("post", "halve", [port("x")], [port("y")])
-    bundle.pipeline["data_flow"] = {"pre/y": ["policy/x"], "policy/y": ["post/x"]}
-    bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
-    bundle.pipeline["inputs"] = {"pre": ["x"]}
-    bundle.pipeline["outputs"] = {"post": ["y"]}
-    bundle.initial = {"policy/h_in": np.full((1, 4), initial, np.float32)}
-    written = bundle.write()
-    assert written.is_file(), name
-    return written
 
 
 def series(episode: int, steps: int) -> np.ndarray:
@@ -60,10 +44,6 @@ def write_npz(folder: Path, lengths: list[int], bundle: Path | None = None) -> N
 
 def told(bundle: Path, data: Path, output: Path, **more: Any) -> ReplayOptions:
     return ReplayOptions([bundle], data, output, **{"workers": 0, **more})
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
 
 
 def test_state_is_carried_within_an_episode_and_reset_between(tmp_path: Path) -> None:
@@ -127,7 +107,7 @@ def test_episodes_of_a_parquet_file_and_columns_with_other_names(tmp_path: Path)
 
 
 def test_two_bundles_are_compared_with_each_other(tmp_path: Path) -> None:
-    new, old = recurrent(tmp_path / "new"), recurrent(tmp_path / "old", initial=3.0)
+    new, old = recurrent(tmp_path / "new"), recurrent(tmp_path / "old", initial=(3, 4, 5, 6))
     write_npz(tmp_path / "data", [5, 6])
     options = ReplayOptions([new, old], tmp_path / "data", tmp_path / "out", workers=0)
     summary = replay(options)
