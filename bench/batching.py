@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `make bench` about many rows in a step: steps per second of one core, beside what the core can do at most.
-CPU time: other programs on the machine count little.
+"""The part of `make bench` about many rows in a step: steps per second of one core, beside what it can do at most. CPU
+time: other programs on the machine count little.
 
 batching.py            measures, prints, keeps the figures; build bench_peak first
 batching.py --write    makes the tables in docs/fleet.md from them
@@ -110,8 +110,8 @@ def report() -> None:
     for row, speed in zip(found["rows"], found["peak"]["gbytes"], strict=True):
         one, many = reached(row, "native", 1), reached(row, "native", 64)
         print(
-            f"  {row['title']:34s} 1: {one:5.1f}   64: {many:5.1f}   at most {peak / one:4.1f} x   memory of that size is "
-            f"read at {speed:.0f} GB/s"
+            f"  {row['title']:34s} 1: {one:5.1f}   64: {many:5.1f}   at most {peak / one:4.1f} x   "
+            f"memory of that size is read at {speed:.0f} GB/s"
         )
 
 
@@ -132,19 +132,19 @@ def write() -> None:
                 for size, rate in zip(SIZES, rates, strict=True)
             ]
             lines.append(f"| {row['title'] if engine == 'native' else ''} | {title} | {' | '.join(cells)} |")
-    many = [
-        f"{row['title']} on {'our own engine' if engine == 'native' else title} ({row[engine][2] / row[engine][0]:.1f} x)"
+    gains = [
+        (row["title"], title, row[engine][SIZES.index(64)] / row[engine][0])
         for row in rows
         for engine, title in ENGINES.items()
-        if row[engine][2] >= 10 * row[engine][0]
     ]
+    many = [f"{what} ({title}, {gain:.1f} x)" for what, title, gain in gains if gain >= 10]
     lines += [
         "",
         f"Ten times as many steps at 64 rows as at one: {'; '.join(many) or 'none of them'}.",
         "",
         f"Why not all: that core does {peak:.0f} billion multiplications and additions a second at most "
-        f"({found['peak']['instructions']}, in registers, measured in the same run), and what a single row already gets "
-        "bounds the gain. Billions of operations a second of the products alone, on our own engine:",
+        f"({found['peak']['instructions']}, in registers, measured in the same run), and what a single row "
+        "already gets bounds the gain. Billions of operations a second of the products alone, on our own engine:",
         "",
         "| | 1 row | 64 rows | of what the core can | gain | gain at most | memory of that size is read at |",
         "|---|---|---|---|---|---|---|",
@@ -152,8 +152,8 @@ def write() -> None:
     for row, speed in zip(rows, found["peak"]["gbytes"], strict=True):
         one, wide = reached(row, "native", 1), reached(row, "native", 64)
         lines.append(
-            f"| {row['title']} | {one:.1f} | {wide:.1f} | {wide / peak:.0%} | {wide / one:.1f} x | {peak / one:.1f} x | "
-            f"{speed:.0f} GB/s |"
+            f"| {row['title']} | {one:.1f} | {wide:.1f} | {wide / peak:.0%} | {wide / one:.1f} x | "
+            f"{peak / one:.1f} x | {speed:.0f} GB/s |"
         )
     pages.put(PAGE, "batching", "\n".join(lines))
 
