@@ -52,8 +52,8 @@ double product_of(std::initializer_list<std::int64_t> extents) {
   return product;
 }
 
-/// One row is bound by memory, and read once. Of many that fit into no cache, weights are read again, but for long rows,
-/// which are multiplied in slices.
+/// One row is bound by memory, and read once. Of many that fit into no cache, weights are read again, but for long
+/// rows, which are multiplied in slices.
 double loss_of(const kernels::MatMulPacked& args, bool bias) {
   const double products = product_of({args.m, args.k, args.n});
   if (args.m == 1) return -0.003 * products;
