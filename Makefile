@@ -79,7 +79,7 @@ test-tsan-runtime: setup
 	@scripts/stage "runtime, tsan" ctest --preset tsan-runtime
 
 bench: setup-peer build  ## figures, beside the peer's
-	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload bench_operators
+	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload bench_operators bench_peak
 	@scripts/stage bench .venv/bin/python bench/run.py
 
 format: setup  ## clang-format and ruff

@@ -18,7 +18,7 @@ from typing import Any
 from processes import ROOT, cpu
 
 FIGURES = ROOT / "build" / "bench"
-MODULES = ("engines", "choice", "robot", "reload")
+MODULES = ("engines", "choice", "robot", "reload", "batching", "replaying")
 
 
 def machine() -> str:

@@ -83,6 +83,11 @@ LARGER = {
     "cnn": ("CNN 4x84x84 (Nature), 6.8 MB", Cnn),
     "act": ("ACT-like transformer, d 256, 4+4 layers, chunk 50, 30 MB", Act),
 }
+# Only for many rows in a step: weights that do not fit into a cache.
+HEAVY = {
+    "heavy": ("MLP 256-2048-2048-1024-12, 27 MB", lambda: Mlp([256, 2048, 2048, 1024, 12])),
+    "huge": ("MLP 512-4096-4096-2048-12, 109 MB", lambda: Mlp([512, 4096, 4096, 2048, 12])),
+}
 
 
 class Pipeline:
@@ -90,7 +95,7 @@ class Pipeline:
 
     def __init__(self, name: str) -> None:
         torch.manual_seed(0)
-        self.policy = {**WORKLOADS, **LARGER}[name][1]().eval()
+        self.policy = {**WORKLOADS, **LARGER, **HEAVY}[name][1]().eval()
         first, last = self.policy.sizes[0], self.policy.sizes[-1]
         self.mean, self.deviation = torch.full((first,), 0.1), torch.full((first,), 1.5)
         self.range = torch.full((last,), 0.25)

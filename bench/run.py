@@ -14,6 +14,7 @@ import choice
 import deployment
 import engines
 import reload
+import replaying
 import robot
 import validating
 from processes import OURS, PEER, ROOT, call, cpu
@@ -78,6 +79,7 @@ def main() -> None:
     robot.report()
     reload.report()
     batching.report()
+    replaying.report()
 
 
 if __name__ == "__main__":

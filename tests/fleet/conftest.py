@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from policies import gru, recurrent, two_delays
+from fleet_bundles import gru, recurrent, two_delays
 
 
 @pytest.fixture(scope="session")
@@ -32,9 +32,9 @@ def delays_bundle(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """40 episodes of 200 steps."""
+    """200 episodes of 1,000 steps."""
     folder = tmp_path_factory.mktemp("episodes")
-    for episode in range(40):
-        values = np.random.default_rng(episode).standard_normal((200, 1, 48)).astype(np.float32)
+    for episode in range(200):
+        values = np.random.default_rng(episode).standard_normal((1000, 1, 48)).astype(np.float32)
         np.savez(folder / f"run{episode:03d}.npz", **{"policy/obs": values})
     return folder

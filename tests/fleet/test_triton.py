@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -121,9 +122,12 @@ def free_port() -> int:
 @contextmanager
 def server(repository: Path, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Triton's server with its Python back end, of the interpreter that runs the test."""
-    import pytriton
-
-    program = Path(pytriton.__file__).parent / "tritonserver"
+    # Only found, not imported: that wants packages which the program does not need.
+    found = importlib.util.find_spec("pytriton")
+    assert found is not None
+    assert found.origin is not None
+    package = Path(found.origin).parent
+    program = package / "tritonserver"
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     shutil.copytree(program / "backends", folder / "backends")
     stub = program / "python_backend_stubs" / version / "triton_python_backend_stub"
@@ -132,7 +136,7 @@ def server(repository: Path, folder: Path) -> Iterator[tuple[str, subprocess.Pop
     command = [str(program / "bin" / "tritonserver"), f"--model-repository={repository}"]
     command += [f"--backend-directory={folder / 'backends'}", f"--grpc-port={port}", "--grpc-address=127.0.0.1"]
     command += ["--allow-http=false", "--allow-metrics=false", "--exit-on-error=true"]
-    libraries = Path(pytriton.__file__).parent.parent / "nvidia_pytriton.libs"
+    libraries = package.parent / "nvidia_pytriton.libs"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     environment["LD_LIBRARY_PATH"] = os.pathsep.join([str(libraries), os.environ.get("LD_LIBRARY_PATH", "")])
     with (folder / "log.txt").open("wb") as log:

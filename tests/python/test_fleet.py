@@ -17,27 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from chromium import Chromium
-from hand_made import HandMade, port, safetensors
+from fleet_bundles import files_of, recurrent
+from hand_made import safetensors
 from leapp import InferenceManager, Recorder
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet import ReplayOptions, replay
-
-
-def recurrent(folder: Path, name: str = "bundle", initial: float = 1.0) -> Path:
-    """pre (2x + 1) -> policy (h = h/2 + f, y = 2h) -> post (y/2), h fed back."""
-    folder.mkdir(parents=True, exist_ok=True)
-    bundle = HandMade(folder)
-    bundle.add("pre", "affine", [port("x")], [port("y")])
-    bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
-    bundle.add("post", "halve", [port("x")], [port("y")])
-    bundle.pipeline["data_flow"] = {"pre/y": ["policy/x"], "policy/y": ["post/x"]}
-    bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
-    bundle.pipeline["inputs"] = {"pre": ["x"]}
-    bundle.pipeline["outputs"] = {"post": ["y"]}
-    bundle.initial = {"policy/h_in": np.full((1, 4), initial, np.float32)}
-    written = bundle.write()
-    assert written.is_file(), name
-    return written
 
 
 def series(episode: int, steps: int) -> np.ndarray:
@@ -60,10 +44,6 @@ def write_npz(folder: Path, lengths: list[int], bundle: Path | None = None) -> N
 
 def told(bundle: Path, data: Path, output: Path, **more: Any) -> ReplayOptions:
     return ReplayOptions([bundle], data, output, **{"workers": 0, **more})
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
 
 
 def test_state_is_carried_within_an_episode_and_reset_between(tmp_path: Path) -> None:
@@ -127,7 +107,7 @@ def test_episodes_of_a_parquet_file_and_columns_with_other_names(tmp_path: Path)
 
 
 def test_two_bundles_are_compared_with_each_other(tmp_path: Path) -> None:
-    new, old = recurrent(tmp_path / "new"), recurrent(tmp_path / "old", initial=3.0)
+    new, old = recurrent(tmp_path / "new", (1, 1, 1, 1)), recurrent(tmp_path / "old", (3, 3, 3, 3))
     write_npz(tmp_path / "data", [5, 6])
     options = ReplayOptions([new, old], tmp_path / "data", tmp_path / "out", workers=0)
     summary = replay(options)
@@ -242,6 +222,14 @@ def test_a_full_disk_is_one_clear_error_and_what_was_done_is_kept(tmp_path: Path
     assert replay(told(bundle, tmp_path / "data", tmp_path / "out")).resumed == 2
 
 
+# Texts of a plot that lie on each other.
+OVERLAPPING = """[...document.querySelectorAll('svg')].flatMap(svg => {
+  const boxes = [...svg.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()]);
+  return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([b, q]) => a && b && p.left < q.right &&
+    q.left < p.right && p.top < q.bottom && q.top < p.bottom).map(([b]) => a + ' / ' + b));
+})"""
+
+
 def test_the_page_stands_alone(tmp_path: Path) -> None:
     bundle = recurrent(tmp_path)
     write_npz(tmp_path / "data", [30, 40], bundle)
@@ -257,7 +245,14 @@ def test_the_page_stands_alone(tmp_path: Path) -> None:
         assert browser.complaints == []
         assert browser.evaluate("document.documentElement.scrollWidth") <= 1160
         text = browser.evaluate("document.body.innerText")
-        assert browser.evaluate("document.querySelectorAll('svg').length") == 3
+        assert browser.evaluate("document.querySelectorAll('svg').length") == 4
+        assert browser.evaluate(OVERLAPPING) == []
+        assert browser.evaluate(
+            "[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)"
+        )
+    with Chromium(400, 900) as browser:
+        browser.open(tmp_path / "out" / "replay.html")
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 400
     assert "run<1>.npz, step 17: post/y[0,2]" in text
     assert "cut.npz" in text
 
@@ -273,8 +268,8 @@ def test_a_batched_manager_keeps_rows_apart(tmp_path: Path) -> None:
         np.testing.assert_allclose(found[:, row], stepped(bundle, values[:, row, None]).reshape(5, 4), rtol=1e-5)
     batch.reset_row(1)
     state = np.asarray(batch.state["policy/h_in"])
-    assert state[1].tolist() == [1, 1, 1, 1]
-    assert state[0].tolist() != [1, 1, 1, 1]
+    assert state[1].tolist() == [1, 2, 3, 4]
+    assert state[0].tolist() != [1, 2, 3, 4]
     with pytest.raises(LeappValueError, match="batch: expected 1 or more"):
         InferenceManager(bundle, batch=0)
     with pytest.raises(NotImplementedError, match="guards are for a robot"):

@@ -64,6 +64,8 @@ def _start(options: ReplayOptions, workers: int) -> Any:
     # Ray's own notes on how it works are not ours to print; what matters comes as an exception.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # Its workers would run with niceness 15: on a machine that does anything else they get next to nothing.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     import ray
     import ray.data
 
@@ -91,7 +93,8 @@ def run_on_ray(
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
     blocks = min(len(units), max(workers * 16, 64))
     rows = [{"unit": pickle.dumps(unit)} for unit in units]
-    attempts = ray.remote(num_cpus=0)(_Attempts).remote()
+    # If it dies, counting begins anew.
+    attempts = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Attempts).remote()
     data = ray.data.from_items(rows, override_num_blocks=blocks).map(
         _Actor,
         fn_constructor_args=(options, identities, attempts),

@@ -29,7 +29,7 @@ p { margin: 4px 0; } .dim { color: #5d6b7a; } code { font: 13px ui-monospace, "D
 .card, figure, .table { background: #fff; border: 1px solid #dbe1e7; border-radius: 8px; }
 .card { padding: 12px 14px; } .card b { display: block; font-size: 22px; } .card span { color: #5d6b7a; }
 .card.bad b { color: #b3261e; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 12px; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 12px; }
 figure { margin: 0; padding: 12px 14px; min-width: 0; }
 figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; }
@@ -71,9 +71,9 @@ def _cards(rows: dict[str, Rows], episodes: Rows) -> str:
     shown = [(_text(len(episodes)), "episodes", False), (_text(steps), "steps", False)]
     if compared:
         outside = max(port["steps_outside"] for port in compared)
-        share = f"{outside:,} ({100 * outside / max(steps, 1):.3g} %)"
+        share = f"steps outside the tolerance, {100 * outside / max(steps, 1):.3g} %"
         largest = max(port["largest_difference"] or 0.0 for port in compared)
-        shown += [(share, "steps outside the tolerance", outside > 0), (_text(largest), "largest difference", False)]
+        shown += [(_text(outside), share, outside > 0), (_text(largest), "largest difference", False)]
     shown.append((_text(len(rows["skipped"])), "episodes left out", bool(rows["skipped"])))
     return "".join(
         f'<div class="card{" bad" if bad else ""}"><b>{escape(text)}</b><span>{name}</span></div>'
@@ -144,7 +144,9 @@ def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
         part = table.read(columns=columns).slice(begin + first, last - first)
         ours, theirs = ([float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns)
         steps = list(range(first, last))
-        plot = lines(steps, [Line(theirs, "#c4501b"), Line(ours, "#1f5fa8")], "step", row["step"])
+        apart = [abs(one - other) for one, other in zip(ours, theirs, strict=True)]
+        plot = lines(steps, [Line(theirs, "#c4501b", wide=True), Line(ours, "#1f5fa8")], "value", row["step"])
+        plot += lines(steps, [Line(apart, "#5d6b7a")], "difference", row["step"])
         title = f"{row['episode']}, step {row['step']}: {row['port']}{row['place']}"
         text += f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
     return f'<div class="pair">{text}</div>' if text else ""
@@ -163,9 +165,9 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
         ports += [
             ("steps_outside", "steps outside "),
             ("episodes_outside", "episodes outside "),
-            ("p50", "median diff. "),
+            ("p50", "half below "),
         ]
-        ports += [("p99", "99 % below "), ("mean_difference", "mean diff. "), ("largest_difference", "largest diff. ")]
+        ports += [("p99", "99 % below "), ("mean_difference", "mean of elements "), ("largest_difference", "largest ")]
     worst = [("episode", "episode"), ("step", "step "), ("port", "port"), ("place", "element")]
     worst += [("found", f"{names[0]} "), ("expected", f"{reference} "), ("difference", "difference ")]
     body = f"<h1>Replay of {escape(names[0])}</h1>"
@@ -181,6 +183,8 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
         body += _worst_plots(folder, rows, 4) + _table(worst, _of_each_episode(rows["worst"])[:20])
     if rows["skipped"]:
         body += "<h2>Left out</h2>" + _table([("episode", "episode"), ("why", "why")], rows["skipped"][:200])
-    page = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Replay of {escape(names[0])}</title>\n'
+    page = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    page += '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    page += f"<title>Replay of {escape(names[0])}</title>\n"
     page += f"<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
     write_file(folder / "replay.html", page.encode())

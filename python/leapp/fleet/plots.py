@@ -12,7 +12,7 @@ from html import escape
 __all__ = ["Line", "bars", "dots", "lines"]
 
 _WIDTH, _HEIGHT = 520.0, 230.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 12.0, 10.0, 42.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 12.0, 10.0, 42.0
 _FRAME_WIDTH, _FRAME_HEIGHT = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
 
@@ -22,6 +22,7 @@ class Line:
 
     values: Sequence[float]
     colour: str
+    wide: bool = False  # so that another line on top of it does not hide it
 
 
 def _number(value: float) -> str:
@@ -89,10 +90,12 @@ def dots(values: Sequence[float], across: str, up: str) -> str:
     return _frame(text, across, up)
 
 
-def lines(steps: Sequence[int], series: Sequence[Line], across: str, marked: int) -> str:
-    """Values over steps; one step is marked."""
+def lines(steps: Sequence[int], series: Sequence[Line], up: str, marked: int) -> str:
+    """Values over steps; one step is marked. Differences begin at zero."""
     finite = [value for line in series for value in line.values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
+    if up == "difference":
+        low = 0.0
     if high - low < 1e-12:
         low, high = low - 0.5, high + 0.5
     span = max(len(steps) - 1, 1)
@@ -112,9 +115,10 @@ def lines(steps: Sequence[int], series: Sequence[Line], across: str, marked: int
             x, y = place(i, value)
             path += f"{pen}{x:.1f} {y:.1f}"
             pen = "L"
-        text += f'<path d="{path}" fill="none" stroke="{line.colour}" stroke-width="1.4" stroke-linejoin="round"/>'
+        pencil = 'stroke-width="5" stroke-opacity="0.45"' if line.wide else 'stroke-width="1.4"'
+        text += f'<path d="{path}" fill="none" stroke="{line.colour}" {pencil} stroke-linejoin="round"/>'
     for i in sorted({0, len(steps) - 1}):
         text += _label(
             _LEFT + _FRAME_WIDTH * i / span, _TOP + _FRAME_HEIGHT + 15, str(steps[i]), "end" if i else "start"
         )
-    return _frame(text, across, "")
+    return _frame(text, "step", up)

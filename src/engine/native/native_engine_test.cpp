@@ -45,6 +45,18 @@ TEST(NativeEngine, RunsLayersWithBiasAndFunctionAsOneCallEach) {
   EXPECT_EQ(occurrences(plan, "elementwise"), 0U) << plan;
 }
 
+// They are multiplied in slices: weights are read once. bench/batching.py measures it.
+TEST(NativeEngine, LongRowsOfManyAreNotThoughtSlow) {
+  ModelMaker maker;
+  maker.input("x", {256, 1024}).output("y", {256, 512});
+  maker.floats("w", {1024, 512}, std::vector<float>(std::size_t{1024} * 512, 0.5F));
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  const std::string bytes = maker.bytes();
+  const auto attempted = attempt({.name = "model", .path = {}, .bytes = std::as_bytes(std::span(bytes))});
+  ASSERT_TRUE(attempted.ok());
+  EXPECT_LT(attempted.value().speed.lost, 0.1 * attempted.value().speed.work);
+}
+
 TEST(NativeEngine, ElementwiseChainsAreOneLoop) {
   ModelMaker maker;
   maker.input("x", {2, 3}).output("y", {2, 3}).floats("row", {3}, {1, 2, 3}).floats("two", {}, {2});

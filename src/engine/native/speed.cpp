@@ -52,11 +52,13 @@ double product_of(std::initializer_list<std::int64_t> extents) {
   return product;
 }
 
-/// One row is bound by memory, and read once; many that fit into no cache together with the weights are read again.
+/// One row is bound by memory, and read once. Of many that fit into no cache, weights are read again, but for long
+/// rows, which are multiplied in slices.
 double loss_of(const kernels::MatMulPacked& args, bool bias) {
   const double products = product_of({args.m, args.k, args.n});
   if (args.m == 1) return -0.003 * products;
-  const bool again = product_of({args.m, args.k}) > 131072 && product_of({args.k, args.n}) > 262144;
+  const bool sliced = args.k > 512;
+  const bool again = !sliced && product_of({args.m, args.k}) > 131072 && product_of({args.k, args.n}) > 262144;
   // What ONNX Runtime does in passes of its own.
   const double fused = (bias ? 0.15 : 0) + (args.activation.function != kernels::Unary::kIdentity ? 0.1 : 0);
   return (again ? 0.01 : 0.0015) * products - fused * product_of({args.m, args.n});

@@ -24,6 +24,9 @@ HWY_BEFORE_NAMESPACE();
 namespace leapp::native::kernels {
 namespace HWY_NAMESPACE {
 
+/// Numbers of a row that are multiplied at a time when there are many.
+inline constexpr std::int64_t kDeepSlice = 256;
+
 /// What is done to sums before they are written.
 struct Ending {
   const float* bias;
@@ -34,35 +37,45 @@ struct Ending {
   float least;  ///< what is below is this (ReLU); minus infinity: nothing
 };
 
-/// 16 columns, of which `width` exist.
-HWY_NOINLINE void finish(const float* sums, const Ending& ending, std::int64_t row, std::int64_t column,
-                         std::int64_t width) {
+/// One vector of sums, written to column `column` of a row.
+HWY_INLINE void write(PanelVector sum, const Ending& ending, std::int64_t row, std::int64_t column) {
   constexpr PanelTag d;
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-  float* y = ending.y + row * ending.stride + column;
-  const float* addend = ending.addend == nullptr ? nullptr : ending.addend + row * ending.stride + column;
-  const float* bias = ending.bias == nullptr ? nullptr : ending.bias + column;
-  alignas(64) float part[3][kPanel];
-  const bool whole = width == kPanel;
-  if (!whole) {
-    if (bias != nullptr) std::memcpy(part[1], bias, static_cast<std::size_t>(width) * sizeof(float)), bias = part[1];
-    if (addend != nullptr) {
-      std::memcpy(part[2], addend, static_cast<std::size_t>(width) * sizeof(float));
-      addend = part[2];
-    }
-  }
-  float* to = whole ? y : part[0];
+  const std::int64_t at = row * ending.stride + column;
+  sum = hn::Mul(sum, hn::Set(d, ending.scale));
+  if (ending.bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, ending.bias + column));
+  if (ending.addend != nullptr) sum = hn::Add(sum, hn::LoadU(d, ending.addend + at));
   const PanelVector least = hn::Set(d, ending.least);
-  const PanelVector scale = hn::Set(d, ending.scale);
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    PanelVector sum = hn::Mul(hn::Load(d, sums + v * kLanes), scale);
-    if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias + v * kLanes));
-    if (addend != nullptr) sum = hn::Add(sum, hn::LoadU(d, addend + v * kLanes));
-    hn::StoreU(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, to + v * kLanes);
-  }
-  if (!whole) std::memcpy(y, part[0], static_cast<std::size_t>(width) * sizeof(float));
+  hn::StoreU(hn::IfThenElse(hn::Lt(sum, least), least, sum), d, ending.y + at);
 }
+
+#if HWY_TARGET == HWY_AVX3
+/// Only the first `width` of 16 columns: this instruction set leaves the memory of others alone, at no cost.
+HWY_INLINE void write_first(PanelVector sum, const Ending& ending, std::int64_t row, std::int64_t column,
+                            std::int64_t width) {
+  constexpr PanelTag d;
+  const auto there = hn::FirstN(d, static_cast<std::size_t>(width));
+  const std::int64_t at = row * ending.stride + column;
+  sum = hn::Mul(sum, hn::Set(d, ending.scale));
+  if (ending.bias != nullptr) sum = hn::Add(sum, hn::MaskedLoad(there, d, ending.bias + column));
+  if (ending.addend != nullptr) sum = hn::Add(sum, hn::MaskedLoad(there, d, ending.addend + at));
+  const PanelVector least = hn::Set(d, ending.least);
+  hn::BlendedStore(hn::IfThenElse(hn::Lt(sum, least), least, sum), there, d, ending.y + at);
+}
+#else
+/// Only the first `width` of 16 columns.
+HWY_NOINLINE void write_part(const float* sums, const Ending& ending, std::int64_t row, std::int64_t column,
+                             std::int64_t width) {
+  alignas(64) float part[3][kPanel] = {};
+  const std::int64_t at = row * ending.stride + column;
+  const auto bytes = static_cast<std::size_t>(width) * sizeof(float);
+  Ending inside{nullptr, nullptr, part[0], kPanel, ending.scale, ending.least};
+  if (ending.bias != nullptr) std::memcpy(part[1], ending.bias + column, bytes), inside.bias = part[1];
+  if (ending.addend != nullptr) std::memcpy(part[2], ending.addend + at, bytes), inside.addend = part[2];
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
+  for (int v = 0; v < kVectors; ++v) write(hn::Load(PanelTag(), sums + v * kLanes), inside, 0, v * kLanes);
+  std::memcpy(ending.y + at, part[0], bytes);
+}
+#endif
 
 /// The rows of the left side.
 template <class Place>
@@ -74,6 +87,29 @@ struct Left {
   Place place;
 };
 
+/// Some rows times 16 columns, of which `width` exist.
+template <class Panel, int kRows, class Place, class PanelPlace>
+HWY_INLINE void multiply_and_write(const float* const* rows, Place place, const typename Panel::Element* panel,
+                                   PanelPlace panel_place, std::int64_t depth, const Ending& ending, std::int64_t row,
+                                   std::int64_t column, std::int64_t width) {
+  if (width == kPanel) {
+    const auto take = [&](int r, int v, PanelVector sum) HWY_ATTR {
+      constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
+      write(sum, ending, row + r, column + v * kLanes);
+    };
+    multiply_tile_into<Panel, kRows>(rows, place, panel, panel_place, depth, take);
+    return;
+  }
+#if HWY_TARGET == HWY_AVX3
+  const auto take = [&](int r, int, PanelVector sum) HWY_ATTR { write_first(sum, ending, row + r, column, width); };
+  multiply_tile_into<Panel, kRows>(rows, place, panel, panel_place, depth, take);
+#else
+  alignas(64) float sums[kRows * kPanel];
+  multiply_tile<Panel, kRows>(rows, place, panel, panel_place, depth, sums);
+  for (int r = 0; r < kRows; ++r) write_part(sums + r * kPanel, ending, row + r, column, width);
+#endif
+}
+
 /// Every row times 16 columns.
 template <class Panel, class Place, class PanelPlace>
 HWY_INLINE void multiply_panel(const Left<Place>& left, const typename Panel::Element* panel, PanelPlace panel_place,
@@ -82,14 +118,53 @@ HWY_INLINE void multiply_panel(const Left<Place>& left, const typename Panel::El
     constexpr int kRows = decltype(rows)::value;
     const float* pointers[kRows];
     for (int r = 0; r < kRows; ++r) pointers[r] = left.data + (row + r) * left.stride;
-    alignas(64) float sums[kRows * kPanel];
-    multiply_tile<Panel, kRows>(pointers, left.place, panel, panel_place, left.depth, sums);
-    for (int r = 0; r < kRows; ++r) finish(sums + r * kPanel, ending, row + r, column, width);
+    multiply_and_write<Panel, kRows>(pointers, left.place, panel, panel_place, left.depth, ending, row, column, width);
   });
+}
+
+/// Many rows of many numbers, a slice of them at a time. A slice of some panels stays in the second cache while all
+/// rows pass by, so that weights come from memory once. Rows are copied together: those of a power of two of numbers
+/// would fall into the same few places of the first cache.
+template <class Panel>
+HWY_NOINLINE void multiply_deep(const MatMulPacked& args, const Ending& ending) {
+  constexpr std::int64_t kGroup = 16 * kPanel;
+  constexpr std::int64_t kStride = kDeepSlice + kPanel;
+  alignas(64) float copied[kTileRows * kStride];
+  const auto* panels = static_cast<const typename Panel::Element*>(args.packed);
+  for (std::int64_t group = 0; group < args.n; group += kGroup) {
+    const std::int64_t end = std::min(group + kGroup, args.n);
+    for (std::int64_t first = 0; first < args.k; first += kDeepSlice) {
+      const std::int64_t depth = std::min(kDeepSlice, args.k - first);
+      // Between slices the sums are in y.
+      Ending slice = ending;
+      if (first > 0) slice.addend = ending.y;
+      if (first + depth < args.k) {
+        slice.bias = nullptr;
+        slice.least = -std::numeric_limits<float>::infinity();
+      }
+      for_each_tile(0, args.m, [&](std::int64_t row, auto rows) HWY_ATTR {
+        constexpr int kRows = decltype(rows)::value;
+        const float* pointers[kRows];
+        for (int r = 0; r < kRows; ++r) {
+          std::memcpy(copied + r * kStride, args.x + (row + r) * args.x_stride + first,
+                      static_cast<std::size_t>(depth) * sizeof(float));
+          pointers[r] = copied + r * kStride;
+        }
+        for (std::int64_t column = group; column < end; column += kPanel) {
+          multiply_and_write<Panel, kRows>(pointers, Dense(), panels + column * args.k + first * kPanel, Packed(),
+                                           depth, slice, row, column, std::min<std::int64_t>(kPanel, end - column));
+        }
+      });
+    }
+  }
 }
 
 template <class Panel>
 HWY_NOINLINE void multiply_packed(const MatMulPacked& args, const Ending& ending) {
+  if (args.m > 1 && args.k > 2 * kDeepSlice) {
+    multiply_deep<Panel>(args, ending);
+    return;
+  }
   const auto* panels = static_cast<const typename Panel::Element*>(args.packed);
   // So many rows that they stay in the second cache while the panels pass by.
   const std::int64_t fitting = 32768 / std::max<std::int64_t>(args.k, 1) / kTileRows * kTileRows;

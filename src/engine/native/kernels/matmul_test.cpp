@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/native/kernels/levels_test.h"
@@ -38,6 +39,35 @@ TEST_P(MatMulTest, PackedProductsOfAllSizes) {
         for (std::int64_t i = 0; i < m * n; ++i) {
           const double sum = product(x, w, i / n, i % n, k, n) + bias[static_cast<std::size_t>(i % n)] + 0.5;
           ASSERT_NEAR(y[static_cast<std::size_t>(i)], std::tanh(sum), 1e-5) << m << ' ' << k << ' ' << n << ' ' << i;
+        }
+      }
+    }
+  }
+}
+
+// More numbers than are multiplied at a time: the sums wait in y, also where y is what is added.
+TEST_P(MatMulTest, DeepProductsOfManyRows) {
+  for (const std::int64_t m : {2, 12, 29}) {
+    for (const std::int64_t k : {513, 700, 1024}) {
+      for (const std::int64_t n : {7, 16, 270}) {
+        const std::vector<float> x = random_floats(m * k, 1);
+        const std::vector<float> w = random_floats(k * n, 2);
+        const std::vector<float> bias = random_floats(n, 3);
+        Aligned packed(packed_matrix_bytes(k, n, Storage::kFloat32));
+        pack_matrix({w.data(), Storage::kFloat32, k, n, n, 1, packed.data()});
+        const std::int64_t stride = n + 3;
+        std::vector<float> y(static_cast<std::size_t>(m * stride), 0.5F);
+        MatMulPacked args{x.data(), packed.data(), Storage::kFloat32, bias.data(), y.data(), y.data(), m, k, n,
+                          k,        stride};
+        args.activation.function = Unary::kRelu;
+        matmul_packed(args);
+        for (std::int64_t i = 0; i < m * stride; ++i) {
+          const std::int64_t column = i % stride;
+          const bool inside = column < n;
+          const double sum =
+              inside ? product(x, w, i / stride, column, k, n) + bias[static_cast<std::size_t>(column)] + 0.5 : 0.5;
+          ASSERT_NEAR(y[static_cast<std::size_t>(i)], std::max(sum, 0.0), inside ? 2e-4 : 0)
+              << m << ' ' << k << ' ' << n << ' ' << i;
         }
       }
     }

@@ -99,11 +99,11 @@ struct Listed {
   HWY_INLINE std::int64_t operator()(std::int64_t k) const { return offsets[k]; }
 };
 
-/// sums[16 * row + column], aligned: over k, of rows[row][place(k)] * panel[panel_place(k) + column]. Few rows are
-/// summed in several parts, so that an addition need not wait for the one before.
-template <class Panel, int kRows, class Place, class PanelPlace>
-HWY_INLINE void multiply_tile(const float* const* rows, Place place, const typename Panel::Element* panel,
-                              PanelPlace panel_place, std::int64_t depth, float* sums) {
+/// Sums over k of rows[row][place(k)] * panel[panel_place(k) + column], given to take(row, vector of columns, sums)
+/// from the registers. Few rows are summed in several parts, so that an addition need not wait for the one before.
+template <class Panel, int kRows, class Place, class PanelPlace, class Take>
+HWY_INLINE void multiply_tile_into(const float* const* rows, Place place, const typename Panel::Element* panel,
+                                   PanelPlace panel_place, std::int64_t depth, Take take) {
   constexpr PanelTag d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
   constexpr int kParts = kRows * kVectors >= 6 ? 1 : kRows * kVectors >= 4 ? 2 : 8 / (kRows * kVectors);
@@ -141,9 +141,20 @@ HWY_INLINE void multiply_tile(const float* const* rows, Place place, const typen
       PanelVector sum = parts[0][r][v];
 #pragma GCC unroll 8
       for (int p = 1; p < kParts; ++p) sum = hn::Add(sum, parts[p][r][v]);
-      hn::Store(sum, d, sums + r * kPanel + v * kLanes);
+      take(r, v, sum);
     }
   }
+}
+
+/// The same into sums[16 * row + column], aligned.
+template <class Panel, int kRows, class Place, class PanelPlace>
+HWY_INLINE void multiply_tile(const float* const* rows, Place place, const typename Panel::Element* panel,
+                              PanelPlace panel_place, std::int64_t depth, float* sums) {
+  multiply_tile_into<Panel, kRows>(rows, place, panel, panel_place, depth,
+                                   [sums](int row, int vector, PanelVector sum) HWY_ATTR {
+                                     constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
+                                     hn::Store(sum, PanelTag(), sums + row * kPanel + vector * kLanes);
+                                   });
 }
 
 /// Goes through `count` rows in tiles: f(first row, std::integral_constant<int, rows>). Beyond 6 rows not every number

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bundles without torch: a GRU policy, and small ones around the models of tests/bundles."""
+"""What tests of replay share, here and in tests/fleet: bundles without torch, and what a replay has written."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +73,9 @@ def gru(folder: Path) -> Path:
     return yaml_file
 
 
-def recurrent(folder: Path) -> Path:
-    """pre -> policy -> post, the state of policy fed back: three nodes that fuse to one model."""
+def recurrent(folder: Path, initial: Sequence[float] = (1, 2, 3, 4)) -> Path:
+    """pre (2x + 1) -> policy (h = h/2 + f, y = 2h) -> post (y/2), h fed back: three nodes that fuse to one model."""
+    folder.mkdir(parents=True, exist_ok=True)
     bundle = HandMade(folder)
     bundle.add("pre", "affine", [port("x")], [port("y")])
     bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
@@ -82,7 +84,7 @@ def recurrent(folder: Path) -> Path:
     bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
     bundle.pipeline["inputs"] = {"pre": ["x"]}
     bundle.pipeline["outputs"] = {"post": ["y"]}
-    bundle.initial = {"policy/h_in": np.array([[1, 2, 3, 4]], np.float32)}
+    bundle.initial = {"policy/h_in": np.array([initial], np.float32)}
     return bundle.write()
 
 
@@ -96,3 +98,9 @@ def two_delays(folder: Path) -> Path:
     bundle.pipeline["inputs"] = {"a": ["x"]}
     bundle.pipeline["outputs"] = {"b": ["y", "h_out"]}
     return bundle.write()
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Everything that a replay has written, by name."""
+    written = [*folder.rglob("*.parquet"), *folder.glob("replay.html")]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(written)}
