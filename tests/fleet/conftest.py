@@ -12,7 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from policies import gru, recurrent, two_delays
+from hand_made import recurrent
+from policies import gru, two_delays
 
 
 @pytest.fixture(scope="session")

@@ -72,20 +72,6 @@ def gru(folder: Path) -> Path:
     return yaml_file
 
 
-def recurrent(folder: Path) -> Path:
-    """pre -> policy -> post, the state of policy fed back: three nodes that fuse to one model."""
-    bundle = HandMade(folder)
-    bundle.add("pre", "affine", [port("x")], [port("y")])
-    bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
-    bundle.add("post", "halve", [port("x")], [port("y")])
-    bundle.pipeline["data_flow"] = {"pre/y": ["policy/x"], "policy/y": ["post/x"]}
-    bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
-    bundle.pipeline["inputs"] = {"pre": ["x"]}
-    bundle.pipeline["outputs"] = {"post": ["y"]}
-    bundle.initial = {"policy/h_in": np.array([[1, 2, 3, 4]], np.float32)}
-    return bundle.write()
-
-
 def two_delays(folder: Path) -> Path:
     """One output that feeds two feedback inputs."""
     bundle = HandMade(folder)

@@ -12,32 +12,20 @@ import time
 from pathlib import Path
 from typing import Any
 
+import hand_made
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from chromium import Chromium
-from hand_made import HandMade, port, safetensors
+from hand_made import safetensors
 from leapp import InferenceManager, Recorder
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet import ReplayOptions, replay
 
 
-def recurrent(folder: Path, name: str = "bundle", initial: float = 1.0) -> Path:
-    """pre (2x + 1) -> policy (h = h/2 + f, y = 2h) -> post (y/2), h fed back."""
-    folder.mkdir(parents=True, exist_ok=True)
-    bundle = HandMade(folder)
-    bundle.add("pre", "affine", [port("x")], [port("y")])
-    bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
-    bundle.add("post", "halve", [port("x")], [port("y")])
-    bundle.pipeline["data_flow"] = {"pre/y": ["policy/x"], "policy/y": ["post/x"]}
-    bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
-    bundle.pipeline["inputs"] = {"pre": ["x"]}
-    bundle.pipeline["outputs"] = {"post": ["y"]}
-    bundle.initial = {"policy/h_in": np.full((1, 4), initial, np.float32)}
-    written = bundle.write()
-    assert written.is_file(), name
-    return written
+def recurrent(folder: Path, initial: float = 1.0) -> Path:
+    return hand_made.recurrent(folder, (initial,) * 4)
 
 
 def series(episode: int, steps: int) -> np.ndarray:
