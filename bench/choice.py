@@ -105,21 +105,17 @@ def report() -> None:
 
 
 def table(figures: dict[str, Any]) -> str:
-    lines = [
-        f"{figures['cpu']}, {figures['date']}; microseconds of one run of the model, the thread's own time:",
-        "",
-        "| | LEAPP's own engine | ONNX Runtime | ratio | `auto` takes |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for name, (text, _, _) in networks().items():
         row = figures["rows"][name]
         if "falls_back" in row:
-            lines.append(f"| {text} | not covered | | | onnxruntime |")
+            rows.append([text, "not covered", "", "", "onnxruntime"])
             continue
         own, other, taken = row["native"], row["onnxruntime"], "native" if row["wins"] else "onnxruntime"
         note = ", the slower one" if is_slower(row) else ""
-        lines.append(f"| {text} | {own:.1f} | {other:.1f} | {own / other:.2f} | {taken}{note} |")
-    return "\n".join(lines)
+        rows.append([text, f"{own:.1f}", f"{other:.1f}", f"{own / other:.2f}", taken + note])
+    head = pages.taken(figures, "microseconds of one run of the model, the thread's own time")
+    return "\n".join(pages.table(head, ["", "LEAPP's own engine", "ONNX Runtime", "ratio", "`auto` takes"], rows))
 
 
 def write() -> None:

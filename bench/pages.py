@@ -49,6 +49,19 @@ def put(page: Path, name: str, text: str) -> None:
     page.write_text(made)
 
 
+def table(head: str, columns: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines of Markdown: a sentence, and a table below it."""
+
+    def line(cells: list[str]) -> str:
+        return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
+
+    return [head, "", line(columns), "|" + "---|" * len(columns), *map(line, rows)]
+
+
+def taken(found: dict[str, Any], what: str) -> str:
+    return f"{found['cpu']}, {found['date']}; {what}:"
+
+
 if __name__ == "__main__":
     for module in MODULES:
         if (FIGURES / f"{module}.json").exists():

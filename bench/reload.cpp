@@ -30,6 +30,7 @@
 #include "leapp/runtime/loop.h"
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/reloader.h"
+#include "take.h"
 
 namespace leapp::bench {
 namespace {
@@ -44,15 +45,6 @@ struct Work {
   std::uint64_t swaps = 0;
   std::chrono::microseconds period{0};
 };
-
-template <typename T>
-T take(Result<T> result) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s\n", result.status().message().c_str());
-    std::exit(1);
-  }
-  return std::move(result).value();
-}
 
 /// One step, or the sums at some time.
 struct Times {

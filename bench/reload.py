@@ -49,17 +49,15 @@ def report() -> None:
 
 def write() -> None:
     found = pages.kept("reload")
-    lines = [
-        f"{found['cpu']}, {found['date']}; {SWAPS:,} swaps during {STEPS:,} steps, microseconds for each step:",
-        "",
-        "| | p50 | p99 | p99.9 | max |",
-        "|---|---|---|---|---|",
+    head = pages.taken(found, f"{SWAPS:,} swaps during {STEPS:,} steps, microseconds for each step")
+    rows = [
+        [f"{what}, {when}", *(f"{found[run][clock][quantile]:.1f}" for quantile in QUANTILES)]
+        for clock, when in CLOCKS.items()
+        for run, what in RUNS.items()
     ]
-    for clock, when in CLOCKS.items():
-        for run, what in RUNS.items():
-            times = " | ".join(f"{found[run][clock][quantile]:.1f}" for quantile in QUANTILES)
-            lines.append(f"| {what}, {when} | {times} |")
-    lines += [""] + [f"- {about(found, run)}." for run in ("without", "with")]
+    lines = (
+        pages.table(head, ["", *QUANTILES], rows) + [""] + [f"- {about(found, run)}." for run in ("without", "with")]
+    )
     pages.put(PAGE, "reload", "\n".join(lines))
 
 

@@ -25,6 +25,7 @@
 #include "leapp/runtime/name_map.h"
 #include "leapp/runtime/pipeline.h"
 #include "leapp/runtime/recorder.h"
+#include "take.h"
 
 namespace leapp::bench {
 namespace {
@@ -33,15 +34,6 @@ using namespace leapp::runtime;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBlock = 200;
-
-template <typename T>
-T take(Result<T> result) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s\n", result.status().message().c_str());
-    std::exit(1);
-  }
-  return std::move(result).value();
-}
 
 /// The system's time, and nobody sleeps.
 class HastyClock final : public LoopClock {

@@ -55,13 +55,10 @@ def report() -> None:
 
 def write() -> None:
     found = pages.kept("robot")
-    lines = [
-        f"{found['cpu']}, {found['date']}; nanoseconds for each step, beside {found['bare']:.0f} for the bare step:",
-        "",
-        "| 50 ports of 12 elements, float32 | by the clock | on the core |",
-        "|---|---|---|",
-    ]
-    lines += [f"| {title} | {found[part]:.0f} | {found['cpu_ns'][part]:.0f} |" for part, title in PARTS.items()]
+    head = pages.taken(found, f"nanoseconds for each step, beside {found['bare']:.0f} for the bare step")
+    columns = ["50 ports of 12 elements, float32", "by the clock", "on the core"]
+    rows = [[title, f"{found[part]:.0f}", f"{found['cpu_ns'][part]:.0f}"] for part, title in PARTS.items()]
+    lines = pages.table(head, columns, rows)
     pages.put(PAGE, "robot", "\n".join(lines))
 
 

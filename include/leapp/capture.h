@@ -117,12 +117,12 @@ struct OutputOptions {
 
 struct NodeResult {
   std::string node;
-  std::string status;  ///< "passed", "failed", "errored" or "skipped"
-  int samples = 0;     ///< that the model was run on
+  CheckStatus status = CheckStatus::kSkipped;
+  int samples = 0;  ///< that the model was run on
   int outputs = 0;
   std::string message;            ///< why it was skipped; the text of the findings
   std::vector<Finding> findings;  ///< those that fail first
-  [[nodiscard]] bool ok() const { return status == "passed" || status == "skipped"; }
+  [[nodiscard]] bool ok() const { return status == CheckStatus::kPassed || status == CheckStatus::kSkipped; }
 };
 
 struct CompileReport {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -186,14 +187,14 @@ NB_MODULE(_capture, m) {
   nb::class_<leapp::NodeResult>(m, "NodeResult",
                                 "Outcome of checking one node's model; true when it passed or was skipped.")
       .def_ro("node", &leapp::NodeResult::node)
-      .def_ro("status", &leapp::NodeResult::status)
+      .def_prop_ro("status", [](const leapp::NodeResult& result) { return leapp::check_status_name(result.status); })
       .def_ro("samples", &leapp::NodeResult::samples)
       .def_ro("outputs", &leapp::NodeResult::outputs)
       .def_ro("message", &leapp::NodeResult::message)
       .def_ro("findings", &leapp::NodeResult::findings)
       .def("__bool__", &leapp::NodeResult::ok)
       .def("__repr__", [](const leapp::NodeResult& result) {
-        return "<NodeResult " + result.node + ": " + result.status +
+        return "<NodeResult " + result.node + ": " + std::string(leapp::check_status_name(result.status)) +
                (result.message.empty() ? ">" : ", " + result.message + ">");
       });
   nb::class_<leapp::CompileReport>(m, "CompileReport")
@@ -211,8 +212,10 @@ NB_MODULE(_capture, m) {
   m.def("validate_written", &validate_written);
   m.def("is_active", &leapp::is_active);
   m.def("hook_installed", &leapp::capture::hook_installed);
-  m.def("name_tensor", [](const at::Tensor& tensor, const std::string& name, bool parameter) {
-    unlocked([&] { leapp::name_tensor(tensor, name, parameter); });
+  m.def("name_tensors", [](const std::vector<std::tuple<at::Tensor, std::string, bool>>& names) {
+    unlocked([&] {
+      for (const auto& [tensor, name, parameter] : names) leapp::name_tensor(tensor, name, parameter);
+    });
   });
   m.def("note_escape", &note_escape);
   m.def("note_default", &note_default);

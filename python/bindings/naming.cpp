@@ -36,25 +36,26 @@ Namers& namers() {
   return *held;
 }
 
-nb::object owner_of(PyFrameObject* frame) {
-  const nb::object locals = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_locals"));
+nb::object owner_of(nb::handle frame) {
+  const nb::object locals = nb::steal(PyObject_GetAttrString(frame.ptr(), "f_locals"));
   return locals.is_valid() ? nb::steal(PyMapping_GetItemString(locals.ptr(), "self")) : nb::object();
 }
 
 /// The outermost module that is being called on this thread.
 nb::object called_module() {
-  nb::object found;
+  nb::object found;  // a frame: asking one for its variables is what costs
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
-    if (reinterpret_cast<PyObject*>(code) == namers().call_code) found = owner_of(frame);
+    if (reinterpret_cast<PyObject*>(code) == namers().call_code) found = nb::borrow(reinterpret_cast<PyObject*>(frame));
     Py_DECREF(code);
     PyFrameObject* outer = PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = outer;
   }
+  nb::object owner = found.is_valid() ? owner_of(found) : nb::object();
   PyErr_Clear();
-  return found;
+  return owner;
 }
 
 void install_namers(nb::object call_code, nb::object name_module, nb::object find_holder, nb::object find_holders) {

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import functools
 import inspect
 import textwrap
 import weakref
@@ -36,7 +37,7 @@ _ABSENT = object()
 
 _calls: dict[str, _FirstCall] = {}
 _open: list[_FirstCall] = []
-_hook: list[Any] = []
+_patched: list[tuple[Any, Any]] = []  # torch.nn.Module.__call__, and what stands in its place
 
 
 def _plain(value: Any, depth: int = 3) -> Any:
@@ -198,21 +199,31 @@ def _attributes_in(tree: ast.AST, name: str) -> Iterator[ast.Attribute]:
         yield from _attributes_in(node, name)
 
 
-def _before_module(module: torch.nn.Module, _: Any) -> None:
-    if _open and not type(module).__module__.startswith("torch.nn."):
-        for call in _open:
-            call.add(module)
+def _noticing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Instead of a hook for all modules, with which torch calls each of them the long way."""
+
+    @functools.wraps(original)
+    def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        if _open and not type(module).__module__.startswith("torch.nn."):
+            for call in _open:
+                call.add(module)
+        return original(module, *args, **kwargs)
+
+    return called
 
 
 def prepare() -> None:
     """When a session starts."""
     forget()
-    _hook.append(torch.nn.modules.module.register_module_forward_pre_hook(_before_module))
+    original = torch.nn.Module.__call__
+    replacement = _noticing(original)
+    torch.nn.Module.__call__ = replacement
+    _patched.append((original, replacement))
 
 
 def begin(node: str, inputs: Any, function: Callable[..., Any] | None = None, arguments: tuple[Any, ...] = ()) -> None:
     """Before a node opens with these inputs; where it is a function, with that and its arguments."""
-    if not isinstance(node, str) or node in _calls or not _hook:
+    if not isinstance(node, str) or node in _calls or not _patched:
         return
     frame = next(user_frames(), None)
     line = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
@@ -253,5 +264,7 @@ def report() -> None:
 def forget() -> None:
     _calls.clear()
     _open.clear()
-    while _hook:
-        _hook.pop().remove()
+    while _patched:
+        original, replacement = _patched.pop()
+        if torch.nn.Module.__call__ is replacement:  # else it is somebody else's by now
+            torch.nn.Module.__call__ = original

@@ -44,8 +44,12 @@ def is_only_checked() -> bool:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
-    while frame is not None and _is_installed(frame.f_code.co_filename):
-        fate = _fate(frame.f_code, frame.f_lasti)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        ours = file.startswith(_OURS)  # the call of a module hands on what it gets
+        if not ours and not _is_installed(file):
+            return False
+        fate = Fate.RETURNED if ours else _fate(frame.f_code, frame.f_lasti)
         if fate is not Fate.RETURNED:
             return fate is Fate.CHECKED
         frame = frame.f_back

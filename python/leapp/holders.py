@@ -33,6 +33,7 @@ def forget() -> None:
 def name_module(module: torch.nn.Module) -> None:
     """Give the parameters of the outermost module that is called their names, and watch its buffers."""
     seen = set()
+    names: list[tuple[torch.Tensor, str, bool]] = []
     buffers = []
     for path, inner in module.named_modules():
         _named[id(inner)] = inner
@@ -42,9 +43,10 @@ def name_module(module: torch.nn.Module) -> None:
                 if tensor is None or id(tensor) in seen:  # the first name of a shared tensor counts
                     continue
                 seen.add(id(tensor))
-                _capture.name_tensor(tensor, prefix + name, is_parameter)
+                names.append((tensor, prefix + name, is_parameter))
                 if not is_parameter:
                     buffers.append((prefix + name, _getter(inner, name)))
+    _capture.name_tensors(names)
     if buffers:
         _capture.watch(buffers)
 

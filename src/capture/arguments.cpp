@@ -10,7 +10,7 @@
 
 #include "capture/hook.h"
 #include "capture/op_info.h"
-#include "capture/recorder.h"
+#include "capture/pending_op.h"
 
 namespace leapp::capture {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/recorder.h"
+#include "capture/mutation.h"
 
 #include <gtest/gtest.h>
 

@@ -29,7 +29,7 @@ Status NodeCall::check_source(const std::string& port, const at::Tensor& tensor)
   const ValuePtr value = recorder_->table().find(tensor, activation_);
   const bool callers_own = value && value->kind == TracedKind::kInput && !recorder_->table().find_own(tensor);
   if (!value || value->owner == 0 || value->owner == activation_ || callers_own) return {};
-  const std::string& owner = recorder_->name_of(value->owner);
+  const std::string& owner = recorder_->calls().name_of(value->owner);
   return failed_precondition(fmt::format(
       "input '{}' of node '{}': the tensor is a value of the open node '{}'; publish it with output_tensors first",
       port, node_, owner));

@@ -78,7 +78,7 @@ Status NodeCall::check_depends(const PortTensor& output) const {
   // What depends on no input may be state: later calls tell (constant_outputs.h).
   if (!value || value->owner == 0 || value->owner == activation_) return {};
   return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
-                                         node_, recorder_->name_of(value->owner)));
+                                         node_, recorder_->calls().name_of(value->owner)));
 }
 
 Status NodeCall::check_static(const PortTensors& static_outputs) const {
@@ -89,7 +89,7 @@ Status NodeCall::check_static(const PortTensors& static_outputs) const {
     return invalid_argument(
         fmt::format("static output '{}' of node '{}': the tensor is computed in node '{}'; a static output is a tensor "
                     "that depends on no input. Announce it among the other outputs",
-                    output.name, node_, recorder_->name_of(value->owner)));
+                    output.name, node_, recorder_->calls().name_of(value->owner)));
   }
   return {};
 }

@@ -37,7 +37,7 @@ Status NodeCall::check_update(const std::string& name, const at::Tensor& tensor)
   const ValuePtr value = recorder_->table().find(tensor, activation_);
   if (!value || value->owner == 0 || value->owner == activation_) return {};
   return failed_precondition(fmt::format("update_state: state '{}' of node '{}': the tensor is a value of node '{}'",
-                                         name, node_, recorder_->name_of(value->owner)));
+                                         name, node_, recorder_->calls().name_of(value->owner)));
 }
 
 Status NodeCall::update_state(const NamedTensors& tensors) {

@@ -13,7 +13,7 @@ namespace leapp::capture {
 
 void TensorNotices::name(const at::Tensor& tensor, const std::string& name, bool parameter) {
   const auto guard = recorder_->lock();
-  recorder_->table().set_name(tensor, name, parameter);
+  recorder_->table().names().set(tensor, name, parameter);
 }
 
 Status TensorNotices::mirror(const at::Tensor& source, const at::Tensor& target) {
@@ -77,7 +77,7 @@ bool TensorNotices::is_live(const at::Tensor& tensor) {
 
 bool TensorNotices::in_node() {
   const auto guard = recorder_->lock();
-  return recorder_->any_open();
+  return recorder_->calls().any();
 }
 
 std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tensor) {
@@ -88,7 +88,7 @@ std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tens
   const auto guard = recorder_->lock();
   const ValuePtr value = recorder_->table().find(tensor);
   if (!value || value->owner == 0) return number;
-  recorder_->escapes().number_followed(recorder_->name_of(value->owner), number.toDouble(), where);
+  recorder_->escapes().number_followed(recorder_->calls().name_of(value->owner), number.toDouble(), where);
   recorder_->escapes().number_left(value->owner, c10::IValue(number), where);
   return number;
 }
@@ -115,9 +115,9 @@ at::Tensor TensorNotices::view_at(const IndexedView& wanted) {
     return {};
   const at::Tensor view = length ? base.narrow(dim, first, *length) : base.select(dim, first);
   const auto guard = recorder_->lock();
-  if (!recorder_->any_open()) return {};
+  if (!recorder_->calls().any()) return {};
   recorder_->builder().set_current(nullptr, where);
-  const ValuePtr index = recorder_->table().operand(wanted.start, recorder_->only_open());
+  const ValuePtr index = recorder_->table().operand(wanted.start, recorder_->calls().only());
   recorder_->table().bind_dynamic(view, base, {dim, index, length});
   return view;
 }

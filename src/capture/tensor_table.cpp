@@ -3,7 +3,6 @@
 #include "capture/tensor_table.h"
 
 #include <ATen/ops/zeros.h>
-#include <c10/core/Allocator.h>
 
 #include <algorithm>
 #include <utility>
@@ -20,37 +19,21 @@ namespace {
 // Entries of tensors that are gone, and the memory that goes with them, are reused while they are still in the cache.
 constexpr std::size_t kFewest = 192;
 
-std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
-
-bool is_from_outside(const c10::Storage& storage) {
-  const c10::Allocator* allocator = c10::GetAllocator(storage.device_type());
-  return !allocator || storage.data_ptr().get_deleter() != allocator->raw_deleter();
-}
-
 }  // namespace
 
 // Room for a usual pass: growing by rehashing costs more than the records.
 TensorTable::TensorTable(TraceBuilder& builder) : builder_(builder) {
   entries_.reserve(256);
-  ranges_.reserve(256);
-  names_.reserve(64);
   next_sweep_ = kFewest;
-}
-
-bool TensorTable::trackable(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage() &&
-         !tensor._is_zerotensor();
 }
 
 TensorTable::Entry* TensorTable::valid_entry(const at::Tensor& tensor) {
   const auto found = entries_.find(tensor.unsafeGetTensorImpl());
   if (found == entries_.end()) return nullptr;
   Entry& entry = found->second;
-  if (!entry.content) return trackable(tensor) ? nullptr : &entry;
-  if (!trackable(tensor)) return nullptr;
-  const auto range = ranges_.find(tensor.storage().unsafeGetStorageImpl());
-  const bool current = range != ranges_.end() && range->second.content == entry.content &&
-                       range->second.begin == address(tensor) && entry.epoch == entry.content->epoch() &&
+  if (!entry.content) return StorageTable::trackable(tensor) ? nullptr : &entry;
+  if (!StorageTable::trackable(tensor)) return nullptr;
+  const bool current = storages_.is_at(tensor, entry.content) && entry.epoch == entry.content->epoch() &&
                        entry.geometry == geometry_of(tensor, entry.content->begin());
   return current ? &entry : nullptr;
 }
@@ -62,8 +45,8 @@ ValuePtr TensorTable::find_own(const at::Tensor& tensor) {
 
 ValuePtr TensorTable::find(const at::Tensor& tensor, ActivationId preferred) {
   if (const Entry* entry = valid_entry(tensor)) return entry->value;
-  if (!trackable(tensor)) return nullptr;
-  const auto known = known_content(tensor);
+  if (!StorageTable::trackable(tensor)) return nullptr;
+  const auto known = storages_.known(tensor);
   if (const auto view = dynamic_.find(tensor); view && known) {
     ValuePtr value = read(*view);
     bind(tensor, value, known);
@@ -84,8 +67,8 @@ ValuePtr TensorTable::operand(const at::Tensor& tensor, ActivationId preferred) 
     return entry->operand;
   }
   ValuePtr made = constant(tensor, value);
-  if (!trackable(tensor)) return made;
-  const auto memory = content(tensor);
+  if (!StorageTable::trackable(tensor)) return made;
+  const auto memory = storages_.content(tensor);
   if (!value) {
     bind(tensor, made, memory);
   } else {
@@ -108,33 +91,15 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   cell->provenance = provenance;
   cell->random = provenance && provenance->kind == TracedKind::kDrawn;
   cell->location = builder_.location();
-  const auto name = names_.find(tensor.unsafeGetTensorImpl());
-  if (name != names_.end()) {
-    cell->name = name->second.name;
-    cell->parameter = name->second.parameter;
-  } else {
-    unnamed_.push_back({cell, tensor.unsafeGetTensorImpl()});
-  }
-  if (!trackable(tensor)) return make_constant(std::move(cell));
-  const auto memory = content(tensor);
+  names_.name(cell, tensor);
+  if (!StorageTable::trackable(tensor)) return make_constant(std::move(cell));
+  const auto memory = storages_.content(tensor);
   memory->add_constant(cell);
   cell->fresh = memory->born_in_call();
   cell->home = memory;
   cell->place = geometry_of(tensor, memory->begin());
   memory->note_shape(cell->place);
   return make_constant(std::move(cell));
-}
-
-void TensorTable::name_again(const Unnamed& constant) {
-  const auto name = names_.find(constant.tensor);
-  if (name == names_.end()) return;
-  constant.cell->name = name->second.name;
-  constant.cell->parameter = name->second.parameter;
-}
-
-void TensorTable::set_name(const at::Tensor& tensor, std::string name, bool parameter) {
-  names_.insert_or_assign(tensor.unsafeGetTensorImpl(),
-                          Name{WeakTensor(tensor.getIntrusivePtr()), std::move(name), parameter});
 }
 
 TensorTable::Entry& TensorTable::bind(const at::Tensor& tensor, ValuePtr value,
@@ -154,22 +119,22 @@ TensorTable::Entry& TensorTable::bind(const at::Tensor& tensor, ValuePtr value,
 }
 
 void TensorTable::bind_content(const at::Tensor& tensor, ValuePtr value) {
-  if (!trackable(tensor)) {
+  if (!StorageTable::trackable(tensor)) {
     bind(tensor, std::move(value), nullptr);
     return;
   }
-  const auto memory = content(tensor);
+  const auto memory = storages_.content(tensor);
   memory->overlay(geometry_of(tensor, memory->begin()), value);
   bind(tensor, std::move(value), memory);
 }
 
 void TensorTable::bind_view(const at::Tensor& tensor, ValuePtr value) {
-  bind(tensor, std::move(value), trackable(tensor) ? content(tensor) : nullptr);
+  bind(tensor, std::move(value), StorageTable::trackable(tensor) ? storages_.content(tensor) : nullptr);
 }
 
 void TensorTable::bind_dynamic(const at::Tensor& view, const at::Tensor& base, const DynamicPlace& place) {
-  if (!trackable(view)) return;
-  const auto memory = content(view);
+  if (!StorageTable::trackable(view)) return;
+  const auto memory = storages_.content(view);
   const ValuePtr value = find(base);
   const ValuePtr read_now = operand(base);  // of the program's own tensor, which has a name
   dynamic_.add(view, base, place, memory->begin(), builder_);
@@ -189,127 +154,57 @@ void TensorTable::write(const DynamicView& view, const ValuePtr& value) {
 }
 
 void TensorTable::write(const at::Tensor& tensor, ValuePtr value) {
-  if (!trackable(tensor)) {
+  if (!StorageTable::trackable(tensor)) {
     bind(tensor, std::move(value), nullptr);
     return;
   }
   if (const auto view = dynamic_.find(tensor)) {
     write(*view, value);
-    bind(tensor, std::move(value), content(tensor));
+    bind(tensor, std::move(value), storages_.content(tensor));
     return;
   }
-  const auto memory = content(tensor);
+  const auto memory = storages_.content(tensor);
   memory->write(geometry_of(tensor, memory->begin()), value, builder_);
   bind(tensor, std::move(value), memory);
 }
 
 void TensorTable::write_constant(const at::Tensor& tensor, const ValuePtr& provenance) {
-  if (!trackable(tensor)) return forget(tensor);
+  if (!StorageTable::trackable(tensor)) return forget(tensor);
   const ValuePtr value = constant(tensor, provenance);
   write(tensor, value);
 }
 
 void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
-  if (!trackable(tensor)) return forget(tensor);
-  if (const auto memory = known_content(tensor)) memory->forget();
+  if (!StorageTable::trackable(tensor)) return forget(tensor);
+  if (const auto memory = storages_.known(tensor)) memory->forget();
 }
 
 void TensorTable::about_to_write(const at::Tensor& tensor, bool in_node) {
-  if (!trackable(tensor)) return;
+  if (!StorageTable::trackable(tensor)) return;
   // What a node writes to may be state, also where nothing was read yet: what lies there now is its first content.
-  const auto memory = in_node && tensor.storage().nbytes() > 0 ? content(tensor) : known_content(tensor);
+  const auto memory = in_node && tensor.storage().nbytes() > 0 ? storages_.content(tensor) : storages_.known(tensor);
   if (memory) memory->detach_constants(released_, in_node);
 }
 
 void TensorTable::note_birth(const at::Tensor& tensor) {
-  if (trackable(tensor) && tensor.storage().nbytes() > 0) content(tensor)->note_birth();
+  if (StorageTable::trackable(tensor) && tensor.storage().nbytes() > 0) storages_.content(tensor)->note_birth();
 }
 
 bool TensorTable::knows_memory(const at::Tensor& tensor) {
-  if (!trackable(tensor)) return entries_.contains(tensor.unsafeGetTensorImpl());
-  const auto memory = known_content(tensor);
+  if (!StorageTable::trackable(tensor)) return entries_.contains(tensor.unsafeGetTensorImpl());
+  const auto memory = storages_.known(tensor);
   return memory && (!memory->plain() || memory->has_constants());
-}
-
-// By the storage's identity; else by its address, for memory that came in through DLPack or NumPy.
-std::shared_ptr<StorageContent> TensorTable::known_content(const at::Tensor& tensor) {
-  const auto found = ranges_.find(tensor.storage().unsafeGetStorageImpl());
-  if (found == ranges_.end()) return overlapping(tensor);
-  Range& range = found->second;
-  if (range.begin != address(tensor) || range.bytes != tensor.storage().nbytes()) {
-    // resize_ keeps the elements and moves the memory.
-    range.content->move_to(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()));
-    range.begin = address(tensor);
-    range.bytes = tensor.storage().nbytes();
-  }
-  return range.content;
-}
-
-// Of two storages over the same memory at least one was not allocated by torch. So only memory from elsewhere is
-// compared with everything, and everything with memory from elsewhere.
-std::shared_ptr<StorageContent> TensorTable::overlapping(const at::Tensor& tensor) {
-  const bool outside = is_from_outside(tensor.storage());
-  if (!outside && from_outside_.empty()) return nullptr;
-  const std::uintptr_t begin = address(tensor);
-  const std::uintptr_t end = begin + tensor.storage().nbytes();
-  if (begin == 0 || begin == end) return nullptr;
-  std::vector<std::shared_ptr<StorageContent>> found;
-  const auto look_at = [&](const std::shared_ptr<StorageContent>& content) {
-    const bool touches = content->begin() < end && begin < content->end();
-    if (touches && content->alive() && std::find(found.begin(), found.end(), content) == found.end())
-      found.push_back(content);
-  };
-  if (outside) {
-    for (const auto& [storage, range] : ranges_) look_at(range.content);
-  } else {
-    for (const auto& weak : from_outside_) {
-      if (const auto content = weak.lock()) look_at(content);
-    }
-  }
-  if (found.empty()) return nullptr;
-  for (std::size_t i = 1; i < found.size(); ++i) {
-    found[0]->absorb(*found[i]);
-    for (auto& [storage, range] : ranges_) {
-      if (range.content == found[i]) range.content = found[0];
-    }
-  }
-  if (begin < found[0]->begin() || end > found[0]->end()) {
-    StorageContent added(begin, static_cast<std::int64_t>(end - begin), tensor.device());
-    added.add_storage(tensor.storage());
-    found[0]->absorb(added);
-  }
-  place(found[0], tensor);
-  return found[0];
-}
-
-void TensorTable::place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor) {
-  content->add_storage(tensor.storage());
-  if (is_from_outside(tensor.storage())) from_outside_.push_back(content);
-  Range range{tensor.storage().getWeakStorageImpl(), content, address(tensor), tensor.storage().nbytes()};
-  ranges_.insert_or_assign(tensor.storage().unsafeGetStorageImpl(), std::move(range));
-}
-
-std::shared_ptr<StorageContent> TensorTable::content(const at::Tensor& tensor) {
-  if (auto known = known_content(tensor)) return known;
-  auto made = std::make_shared<StorageContent>(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()),
-                                               tensor.device());
-  place(made, tensor);
-  return made;
 }
 
 void TensorTable::sweep() {
   std::erase_if(entries_, [](const auto& item) { return item.second.tensor.expired(); });
-  std::erase_if(ranges_, [](const auto& item) { return item.second.storage.expired(); });
-  std::erase_if(from_outside_, [](const auto& item) {
-    const auto content = item.lock();
-    return !content || !content->alive();
-  });
-  std::erase_if(names_, [](const auto& item) { return item.second.tensor.expired(); });
+  storages_.sweep();
+  names_.sweep();
   next_sweep_ = std::max(kFewest, entries_.size() * 2);
 }
 
 void TensorTable::begin() {
-  for (auto& [storage, range] : ranges_) range.content->forget_before();
+  storages_.for_each([](StorageContent& content) { content.forget_before(); });
 }
 
 Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
@@ -330,39 +225,28 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
   const auto ends = [&](const TracedValue& value) {
     return value.owner == activation || (last && value.owner == 0 && value.kind == TracedKind::kResult);
   };
-  for (auto& [storage, range] : ranges_) {
-    range.content->replace([&](const ValuePtr& value) {
+  storages_.for_each([&](StorageContent& content) {
+    content.replace([&](const ValuePtr& value) {
       // What lay there before the node took it as input lies there still.
       if (value->owner == activation && value->kind == TracedKind::kInput) return ValuePtr();
       if (last && value->kind == TracedKind::kConstant) return ValuePtr();
       return ends(*value) ? former(value) : value;
     });
-    if (last) range.content->forget_before();
-  }
+    if (last) content.forget_before();
+  });
   for (auto& [tensor, entry] : entries_) {
     if (last) entry.operand = nullptr;
     if (ends(*entry.value)) entry.value = former(entry.value);
   }
   std::erase_if(entries_, [&](const auto& item) { return last && is_operand(*item.second.value); });
   next_sweep_ = std::max(kFewest, entries_.size() * 2);
-  std::erase_if(ranges_, [](const auto& item) {
-    const std::shared_ptr<StorageContent>& content = item.second.content;
-    return content->plain() && !content->has_constants() && content.use_count() == 1;
-  });
+  storages_.drop_plain();
   return survivors;
 }
 
 std::vector<MemoryEnd> TensorTable::ends(ActivationId activation) {
-  std::vector<std::shared_ptr<StorageContent>> written;
-  for (const auto& [storage, range] : ranges_) {
-    const std::shared_ptr<StorageContent>& content = range.content;
-    const bool outlives = content->kept() && !content->writes().empty() && content->alive();
-    if (outlives && std::find(written.begin(), written.end(), content) == written.end()) written.push_back(content);
-  }
-  // Where torch put it is not the same in every run.
-  std::sort(written.begin(), written.end(), [](const auto& a, const auto& b) { return a->begin() < b->begin(); });
   std::vector<MemoryEnd> ends;
-  for (const auto& content : written) {
+  for (const auto& content : storages_.written()) {
     const Geometry whole = content->whole(content->writes()[0].dtype);
     if (ValuePtr value = end_value(*content, whole, activation, builder_))
       ends.push_back({content, whole, std::move(value)});

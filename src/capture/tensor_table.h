@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "capture/dynamic_views.h"
-#include "capture/storage_content.h"
+#include "capture/storage_table.h"
+#include "capture/tensor_names.h"
 
 namespace leapp::capture {
 
@@ -49,8 +50,8 @@ class TensorTable {
   /// `view` has been made from one of `parents`.
   template <typename Impls>
   void note_part(const at::Tensor& view, const Impls& parents) {
-    if (dynamic_.empty() || !trackable(view)) return;
-    for (const c10::TensorImpl* parent : parents) dynamic_.add_part(view, parent, content(view)->begin());
+    if (dynamic_.empty() || !StorageTable::trackable(view)) return;
+    for (const c10::TensorImpl* parent : parents) dynamic_.add_part(view, parent, storages_.content(view)->begin());
   }
 
   /// `tensor` has just been overwritten with `value`.
@@ -77,7 +78,7 @@ class TensorTable {
   /// Lets go of every weak reference to it.
   void release(const at::Tensor& tensor) {
     forget(tensor);
-    names_.erase(tensor.unsafeGetTensorImpl());
+    names_.forget(tensor);
   }
 
   /// A node opens while no other is open: what is written from now on may be state.
@@ -89,7 +90,7 @@ class TensorTable {
 
   /// The memory a tensor lies in, known from now on. Null: it has none of its own.
   std::shared_ptr<StorageContent> memory(const at::Tensor& tensor) {
-    return trackable(tensor) ? content(tensor) : nullptr;
+    return StorageTable::trackable(tensor) ? storages_.content(tensor) : nullptr;
   }
 
   /// What lies in memory that was written since begin() by a node that had not made it.
@@ -103,23 +104,10 @@ class TensorTable {
   /// are left to fill in: only who locks a tensor may look at it.
   [[nodiscard]] std::vector<std::pair<WeakTensor, KeptTensor>> kept_tensors() const;
 
-  /// A constant without a name, and the tensor it was read from.
-  struct Unnamed {
-    std::shared_ptr<ConstantCell> cell;
-    const c10::TensorImpl* tensor = nullptr;
-  };
-  /// Those made since the last call.
-  std::vector<Unnamed> take_unnamed() { return std::exchange(unnamed_, {}); }
-  /// Takes over the name that the tensor has been given by now. REQUIRES: the tensor is still there.
-  void name_again(const Unnamed& constant);
-
-  /// Gives constants made from this tensor a name.
-  void set_name(const at::Tensor& tensor, std::string name, bool parameter);
+  TensorNames& names() { return names_; }
 
   /// Tensors we let go of; drop them without a lock held (their owner may need Python's).
   std::vector<at::Tensor> take_released() { return std::move(released_); }
-
-  [[nodiscard]] std::size_t entry_count() const { return entries_.size(); }
 
  private:
   struct Entry {
@@ -130,25 +118,8 @@ class TensorTable {
     Geometry geometry;
     std::uint64_t epoch = 0;
   };
-  struct Name {
-    WeakTensor tensor;
-    std::string name;
-    bool parameter = false;
-  };
-  struct Range {
-    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
-    std::shared_ptr<StorageContent> content;
-    std::uintptr_t begin = 0;
-    std::size_t bytes = 0;
-  };
-
-  static bool trackable(const at::Tensor& tensor);
   Entry* valid_entry(const at::Tensor& tensor);
   Entry& bind(const at::Tensor& tensor, ValuePtr value, std::shared_ptr<StorageContent> content);
-  std::shared_ptr<StorageContent> known_content(const at::Tensor& tensor);
-  std::shared_ptr<StorageContent> content(const at::Tensor& tensor);
-  std::shared_ptr<StorageContent> overlapping(const at::Tensor& tensor);
-  void place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor);
   ValuePtr constant(const at::Tensor& tensor, const ValuePtr& provenance);
   ValuePtr read(const DynamicView& view);
   void write(const DynamicView& view, const ValuePtr& value);
@@ -156,12 +127,10 @@ class TensorTable {
 
   TraceBuilder& builder_;
   std::unordered_map<const c10::TensorImpl*, Entry> entries_;
-  std::unordered_map<const c10::StorageImpl*, Range> ranges_;
-  std::vector<std::weak_ptr<StorageContent>> from_outside_;  // memory that torch did not allocate
-  std::unordered_map<const c10::TensorImpl*, Name> names_;
+  StorageTable storages_;
+  TensorNames names_;
   DynamicViews dynamic_;
   std::vector<at::Tensor> released_;
-  std::vector<Unnamed> unnamed_;
   std::size_t next_sweep_ = 1024;
 };
 

@@ -57,16 +57,86 @@ class TestLog {
   std::shared_ptr<Logger> log_;
 };
 
-/// What stop() would make of the calls of a trace.
-class Analysed {
+/// The records of the calls of a trace, before stop().
+class RecordedCalls {
  public:
-  explicit Analysed(const std::string& text, Leaks leaks = Leaks::kPromote) {
+  explicit RecordedCalls(const std::string& text) {
     auto trace = parse_trace(text);
     EXPECT_TRUE(trace.ok()) << trace.status().message();
     if (!trace.ok()) return;
-    StateAnalysis analysis(evaluator_, log_.log());
-    TraceBuilder builder([](auto&&...) {}, TraceBuilder::kProgram * 2);
-    for (const TracedCall& call : trace.value().calls) add(call, analysis, builder);
+    trace_ = std::move(trace).value();
+    for (const TracedCall& call : trace_.calls) add(call);
+  }
+
+  [[nodiscard]] NodeRecord& node(const std::string& name) {
+    const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == name; });
+    EXPECT_NE(found, nodes_.end()) << name;
+    return **found;
+  }
+
+ protected:
+  Trace trace_;  // who has the memory of its calls
+  TestLog log_;
+  LiteralEvaluator evaluator_;
+  StateAnalysis analysis_{evaluator_, log_.log()};
+  TraceBuilder builder_{[](auto&&...) {}, TraceBuilder::kProgram * 2};
+  std::vector<std::unique_ptr<NodeRecord>> nodes_;
+  std::vector<KeptTensor> kept_;
+  std::vector<Holder> holders_;
+
+ private:
+  void add(const TracedCall& call) {
+    for (const auto& [memory, state] : call.memories) memory->set(state);
+    Survivors survivors;
+    for (const TracedCall::Kept& kept : call.kept) {
+      const std::uint64_t key = ValueKeys().of(kept.value);
+      survivors.try_emplace(key, kept.value);
+      if (kept.holder.kind == Holder::Kind::kUnknown) continue;
+      kept_.push_back({call.trace.node, "", call.trace.pass, key, nullptr, kept.value->type});
+      holders_.push_back(kept.holder);
+    }
+    const auto known =
+        std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == call.trace.node; });
+    NodeRecord& record = known == nodes_.end() ? *nodes_.emplace_back(std::make_unique<NodeRecord>()) : **known;
+    if (record.calls == 0) {
+      record.name = call.trace.node;
+      record.inputs = call.inputs;
+      record.outputs = call.outputs;
+      record.output_values = call.trace.outputs;
+      record.first_pass = call.trace.pass;
+      record.options.export_with = "jit";
+    }
+    CallTrace trace = call.trace;
+    trace.call = record.calls;
+    if (!trace.guards.empty()) add_ends(trace, call, builder_);
+    const TakenPath taken = take_path(record, trace);
+    if (!trace.guards.empty()) StateAnalysis::look_at_memory(record, taken.path, trace.call);
+    if (taken.first) {
+      analysis_.first_call(*taken.path, trace, builder_);
+      taken.path->survivors = std::move(survivors);
+    } else if (taken.path) {
+      const LaterCall later = StateAnalysis::look_at(*taken.path, trace, builder_);
+      analysis_.compare(*taken.path, later, survivors, true);
+    }
+    record.samples.push_back(
+        {record.calls, std::vector<ContentPtr>(call.inputs.size()), std::vector<ContentPtr>(call.outputs.size())});
+    ++record.calls;
+  }
+
+  static void add_ends(CallTrace& trace, const TracedCall& call, TraceBuilder& builder) {
+    for (const auto& [memory, state] : call.memories) {
+      if (state.writes.empty() || !state.alive) continue;
+      const Geometry whole = memory->whole(state.writes[0].dtype);
+      if (ValuePtr value = end_value(*memory, whole, trace.activation, builder))
+        trace.ends.push_back({memory, whole, std::move(value)});
+    }
+  }
+};
+
+/// What stop() would make of them.
+class Analysed : public RecordedCalls {
+ public:
+  explicit Analysed(const std::string& text, Leaks leaks = Leaks::kPromote) : RecordedCalls(text) {
     StartOptions options;
     options.leaks = leaks;
     const auto find = [&](const std::vector<std::size_t>& positions) {
@@ -74,13 +144,7 @@ class Analysed {
       for (const std::size_t position : positions) found.push_back(holders_[position]);
       return found;
     };
-    analysis.finish(nodes_, options, {kept_, find, {}});
-  }
-
-  [[nodiscard]] NodeRecord& node(const std::string& name) {
-    const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == name; });
-    EXPECT_NE(found, nodes_.end()) << name;
-    return **found;
+    analysis_.finish(nodes_, options, {kept_, find, {}});
   }
 
   /// "policy(obs, ema = policy/ema of the pass before) -> (action, ema)", a line a node.
@@ -132,59 +196,6 @@ class Analysed {
     return fmt::format(" = {}/{}{}", input.source->node, input.source->port,
                        input.source->feedback ? " of the pass before" : "");
   }
-
-  void add(const TracedCall& call, StateAnalysis& analysis, TraceBuilder& builder) {
-    for (const auto& [memory, state] : call.memories) memory->set(state);
-    Survivors survivors;
-    for (const TracedCall::Kept& kept : call.kept) {
-      const std::uint64_t key = ValueKeys().of(kept.value);
-      survivors.try_emplace(key, kept.value);
-      if (kept.holder.kind == Holder::Kind::kUnknown) continue;
-      kept_.push_back({call.trace.node, "", call.trace.pass, key, nullptr, kept.value->type});
-      holders_.push_back(kept.holder);
-    }
-    const auto known =
-        std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& item) { return item->name == call.trace.node; });
-    NodeRecord& record = known == nodes_.end() ? *nodes_.emplace_back(std::make_unique<NodeRecord>()) : **known;
-    if (record.calls == 0) {
-      record.name = call.trace.node;
-      record.inputs = call.inputs;
-      record.outputs = call.outputs;
-      record.output_values = call.trace.outputs;
-      record.first_pass = call.trace.pass;
-      record.options.export_with = "jit";
-    }
-    CallTrace trace = call.trace;
-    trace.call = record.calls;
-    if (!trace.guards.empty()) add_ends(trace, call, builder);
-    const TakenPath taken = take_path(record, trace);
-    if (!trace.guards.empty()) StateAnalysis::look_at_memory(record, taken.path, trace.call);
-    if (taken.first) {
-      analysis.first_call(*taken.path, trace, builder);
-      taken.path->survivors = std::move(survivors);
-    } else if (taken.path) {
-      const LaterCall later = StateAnalysis::look_at(*taken.path, trace, builder);
-      analysis.compare(*taken.path, later, survivors, true);
-    }
-    record.samples.push_back(
-        {record.calls, std::vector<ContentPtr>(call.inputs.size()), std::vector<ContentPtr>(call.outputs.size())});
-    ++record.calls;
-  }
-
-  static void add_ends(CallTrace& trace, const TracedCall& call, TraceBuilder& builder) {
-    for (const auto& [memory, state] : call.memories) {
-      if (state.writes.empty() || !state.alive) continue;
-      const Geometry whole = memory->whole(state.writes[0].dtype);
-      if (ValuePtr value = end_value(*memory, whole, trace.activation, builder))
-        trace.ends.push_back({memory, whole, std::move(value)});
-    }
-  }
-
-  TestLog log_;
-  LiteralEvaluator evaluator_;
-  std::vector<std::unique_ptr<NodeRecord>> nodes_;
-  std::vector<KeptTensor> kept_;
-  std::vector<Holder> holders_;
 };
 
 }  // namespace leapp::capture::testing

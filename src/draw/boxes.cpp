@@ -38,14 +38,14 @@ std::string subtitle(const PictureNode& node) {
   parts.push_back(node.backend.empty() ? "no model" : node.backend);
   if (node.operators_known) parts.push_back(count_text(node.operators.size(), "operator"));
   if (node.bytes) parts.push_back(bytes_text(*node.bytes));
-  if (node.status == "failed" || node.status == "errored") parts.push_back("validation " + node.status);
+  if (node.fails()) parts.push_back(fmt::format("validation {}", check_status_name(*node.status)));
   return join(parts, " · ");
 }
 
 Box node_box(const PictureNode& node, std::size_t index) {
   Box box{.id = fmt::format("b{}", index), .kind = BoxKind::kNode, .node = index};
-  const bool failed = node.status == "failed" || node.status == "errored";
-  Cell title{.style = failed ? CellStyle::kFailedTitle : CellStyle::kTitle, .align = Align::kCenter, .columns = 2};
+  Cell title{
+      .style = node.fails() ? CellStyle::kFailedTitle : CellStyle::kTitle, .align = Align::kCenter, .columns = 2};
   add_lines(title, node.name, LineStyle::kTitle, kTitleWidth);
   add_lines(title, subtitle(node), LineStyle::kSubtitle, kTypeWidth + 10);
   box.rows.push_back({std::move(title)});

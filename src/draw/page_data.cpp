@@ -85,7 +85,8 @@ Json constants_json(const std::vector<PictureConstant>& constants) {
 }
 
 Json node_json(const PictureNode& node, Lines& lines) {
-  Json json = {{"name", node.name}, {"backend", node.backend}, {"file", node.file}, {"status", node.status}};
+  Json json = {{"name", node.name}, {"backend", node.backend}, {"file", node.file}};
+  json["status"] = node.status ? check_status_name(*node.status) : "";
   if (node.bytes) json["size"] = bytes_text(*node.bytes);
   if (node.microseconds) json["microseconds"] = *node.microseconds;
   json["inputs"] = ports_json(node.inputs);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/severity.h"
+#include "leapp/base/finding.h"
 
 /// What a pipeline looks like, as plain data: filled by whoever knows it, drawn by libleapp_draw.so. Texts are UTF-8
 /// and are escaped by whoever draws them; empty ones are not shown.
@@ -71,7 +72,9 @@ struct PictureNode {
   std::string backend;  ///< "onnx"; empty: there is no model
   std::string file;
   std::optional<std::uint64_t> bytes;  ///< of the file
-  std::string status;  ///< of validation: "passed", "failed", "errored", "skipped"; empty: not validated
+  std::optional<CheckStatus> status;   ///< of validation; nothing: not validated
+  /// Its model does not do what the program does.
+  [[nodiscard]] bool fails() const { return status == CheckStatus::kFailed || status == CheckStatus::kErrored; }
   std::optional<double> microseconds;  ///< that a step spends in this node
   std::vector<PicturePort> inputs;
   std::vector<PicturePort> outputs;

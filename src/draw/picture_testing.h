@@ -49,7 +49,7 @@ inline PipelinePicture make_chain(std::size_t count) {
 inline PipelinePicture make_hostile() {
   const std::string evil = "</script><b>&amp;\"'\\N\\n {x} \xE2\x80\xA8 日本語 é 😀\x01";
   PipelinePicture picture{.name = evil};
-  PictureNode node{.name = evil, .backend = evil, .file = evil, .status = "failed"};
+  PictureNode node{.name = evil, .backend = evil, .file = evil, .status = CheckStatus::kFailed};
   node.inputs = {make_port(evil, evil), make_port("\xFF\xFE"), make_port("  two  spaces  ")};
   node.outputs = {make_port(std::string(300, 'x'), evil)};
   node.inputs[0].external = true;

@@ -194,7 +194,7 @@ std::vector<NodeResult> not_validated(const bundle::BundleSpec& spec) {
   std::vector<NodeResult> results;
   for (const bundle::Model& model : spec.models) {
     const char* why = model.parameters.model_path ? "validate=False" : "the node has no model";
-    results.push_back({model.name, "skipped", 0, static_cast<int>(model.outputs.size()), why, {}});
+    results.push_back({model.name, CheckStatus::kSkipped, 0, static_cast<int>(model.outputs.size()), why, {}});
   }
   return results;
 }

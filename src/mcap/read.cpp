@@ -28,7 +28,7 @@ template <typename Kind>
 Result<Kind> parse(const Record& record, Cursor& from) {
   Kind found;
   for_each_field(found, [&](auto& field) { take(from, field); });
-  if (!from.ok()) return too_short(record, Layout<Kind>::kName);
+  if (!from.ok()) return too_short(record, kLayout<Kind>.name);
   return found;
 }
 
@@ -108,7 +108,7 @@ Result<ChunkRecord> parse_chunk(const Record& record) {
   const std::uint64_t size = cursor.u64();
   const std::uint64_t offset = record.offset + kRecordHead + (record.content.size() - cursor.rest().size());
   const std::string_view records = cursor.bytes(size);
-  if (!cursor.ok()) return too_short(record, Layout<ChunkHead>::kName);
+  if (!cursor.ok()) return too_short(record, kLayout<ChunkHead>.name);
   return ChunkRecord{std::move(head), records, offset};
 }
 

@@ -79,7 +79,7 @@ void put_fields(std::string& to, const Kind& record) {
 
 template <typename Kind>
 void put_record(std::string& to, const Kind& record) {
-  const OpenRecord whole(to, Layout<Kind>::kOpcode);
+  const OpenRecord whole(to, kLayout<Kind>.opcode);
   put_fields(to, record);
 }
 

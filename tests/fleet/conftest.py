@@ -12,7 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from fleet_bundles import gru, recurrent, two_delays
+from fleet_bundles import gru, two_delays
+from hand_made import recurrent
 
 
 @pytest.fixture(scope="session")

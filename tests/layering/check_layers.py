@@ -5,7 +5,8 @@
     check_layers.py [--root REPOSITORY] [--build BUILD_FOLDER]
 
 Reads every #include of our C++ files. With --build, also looks at the shared runtime libraries found there: they may
-need neither torch nor Python. Prints one line per violation and exits with 1 if there is any.
+need neither torch nor Python. Sources of some folders must have a test beside them. Prints one line per violation and
+exits with 1 if there is any.
 """
 
 from __future__ import annotations
@@ -99,6 +100,16 @@ LAYERS: dict[str, Layer] = {
     "examples/mujoco": Layer(("base", "runtime"), ("mujoco",)),
 }
 
+# Folders in which every source has a test beside it, x_test.cpp; but for these, which another test is about.
+TESTED = ("src/capture",)
+TESTED_BY: dict[str, str] = {
+    "src/capture/node_call_inputs.cpp": "node_call_test.cpp",
+    "src/capture/node_call_outputs.cpp": "node_call_test.cpp",
+    "src/capture/node_call_state.cpp": "node_call_test.cpp",
+    "src/capture/trace_parse.cpp": "trace_text_test.cpp",
+    "src/capture/trace_print.cpp": "trace_text_test.cpp",
+}
+
 # The public headers that may include something of others'.
 PUBLIC_EXCEPTIONS: dict[str, tuple[str, ...]] = {"include/leapp/capture.h": ("torch",)}
 
@@ -140,6 +151,14 @@ class Checker:
             for path in sorted((self.root / folder).rglob("*")):
                 if path.suffix in (".h", ".cpp"):
                     self.check_file(path.relative_to(self.root).as_posix(), path.read_text(encoding="utf-8"))
+
+    def check_tests(self) -> None:
+        for folder in TESTED:
+            for path in sorted((self.root / folder).glob("*.cpp")):
+                file = path.relative_to(self.root).as_posix()
+                test = TESTED_BY.get(file, f"{path.stem}_test.cpp")
+                if not path.stem.endswith("_test") and not path.with_name(test).is_file():
+                    self.violations.append(f"{file}:1: no test beside it, {test}")
 
     def check_file(self, file: str, text: str) -> None:
         self.files += 1
@@ -207,6 +226,7 @@ def main() -> int:
 
     checker = Checker(arguments.root)
     checker.check_tree()
+    checker.check_tests()
     if arguments.build:
         checker.check_binaries(arguments.build)
     for violation in checker.violations:

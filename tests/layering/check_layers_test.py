@@ -36,6 +36,16 @@ class Layers(unittest.TestCase):
         self.assert_accepted("src/capture/hook.cpp", '"graph/graph.h"', '"leapp/base/status.h"', '"capture/session.h"')
         self.assert_accepted("src/exporter/export.cpp", '"leapp/capture.h"', '"emit/torchscript/emit.h"')
 
+    def test_sources_of_capture_have_tests(self) -> None:
+        with tempfile.TemporaryDirectory() as root:
+            folder = Path(root) / "src" / "capture"
+            folder.mkdir(parents=True)
+            for name in ("memory.cpp", "memory_test.cpp", "trace_print.cpp", "trace_text_test.cpp", "hook.cpp"):
+                (folder / name).touch()
+            checker = Checker(Path(root))
+            checker.check_tests()
+        self.assertEqual(checker.violations, ["src/capture/hook.cpp:1: no test beside it, hook_test.cpp"])
+
     def test_torch_stays_where_it_may_be(self) -> None:
         for header in ("<torch/torch.h>", "<ATen/ATen.h>", "<c10/util/Exception.h>"):
             for file in ("src/graph/a.cpp", "src/bundle/a.cpp", "src/emit/emitter.h", "src/runtime/a.cpp"):

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -71,21 +70,6 @@ def gru(folder: Path) -> Path:
     yaml_file = folder / f"{folder.name}.yaml"
     yaml_file.write_text(yaml.safe_dump(text, sort_keys=False))
     return yaml_file
-
-
-def recurrent(folder: Path, initial: Sequence[float] = (1, 2, 3, 4)) -> Path:
-    """pre (2x + 1) -> policy (h = h/2 + f, y = 2h) -> post (y/2), h fed back: three nodes that fuse to one model."""
-    folder.mkdir(parents=True, exist_ok=True)
-    bundle = HandMade(folder)
-    bundle.add("pre", "affine", [port("x")], [port("y")])
-    bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
-    bundle.add("post", "halve", [port("x")], [port("y")])
-    bundle.pipeline["data_flow"] = {"pre/y": ["policy/x"], "policy/y": ["post/x"]}
-    bundle.pipeline["feedback_flow"] = {"policy/h_out": ["policy/h_in"]}
-    bundle.pipeline["inputs"] = {"pre": ["x"]}
-    bundle.pipeline["outputs"] = {"post": ["y"]}
-    bundle.initial = {"policy/h_in": np.array([initial], np.float32)}
-    return bundle.write()
 
 
 def two_delays(folder: Path) -> Path:

@@ -64,8 +64,9 @@ def safetensors(tensors: dict[str, np.ndarray]) -> bytes:
     return struct.pack("<Q", len(text)) + text + data
 
 
-def recurrent(folder: Path) -> Path:
-    """pre (2x + 1) → policy (h = h/2 + f, y = 2h) → post (y/2), h fed back from [1, 2, 3, 4] on."""
+def recurrent(folder: Path, initial: tuple[float, ...] = (1, 2, 3, 4)) -> Path:
+    """pre (2x + 1) → policy (h = h/2 + f, y = 2h) → post (y/2), h fed back: three nodes that fuse to one model."""
+    folder.mkdir(parents=True, exist_ok=True)
     bundle = HandMade(folder)
     bundle.add("pre", "affine", [port("x")], [port("y")])
     bundle.add("policy", "filter", [port("x"), port("h_in")], [port("y"), port("h_out")])
@@ -76,7 +77,7 @@ def recurrent(folder: Path) -> Path:
         inputs={"pre": ["x"]},
         outputs={"post": ["y"]},
     )
-    bundle.initial = {"policy/h_in": np.array([[1, 2, 3, 4]], np.float32)}
+    bundle.initial = {"policy/h_in": np.array([initial], np.float32)}
     return bundle.write()
 
 

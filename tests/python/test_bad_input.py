@@ -388,6 +388,7 @@ def test_a_refused_call_changes_nothing(session: Path) -> None:
 
 def test_nothing_is_left_after_stop(tmp_path: Path) -> None:
     before = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, *vars(torch.Tensor))
+    call = torch.nn.Module.__call__
     leapp.start("g", save_path=str(tmp_path))
     assert leapp._capture.hook_installed()
     x = open_node()
@@ -396,6 +397,7 @@ def test_nothing_is_left_after_stop(tmp_path: Path) -> None:
     assert not leapp._capture.hook_installed()
     assert before == (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, *vars(torch.Tensor))
     assert not torch.nn.modules.module._global_forward_pre_hooks
+    assert torch.nn.Module.__call__ is call
     log = read_log(tmp_path / "g")
     x.sum().item()
     assert read_log(tmp_path / "g") == log

@@ -349,15 +349,30 @@ def test_attributes_are_not_kept(tmp_path: Path) -> None:
     leapp.stop()
 
 
-def test_no_hook_of_torch_is_left(tmp_path: Path) -> None:
-    hooks = torch.nn.modules.module._global_forward_pre_hooks
-    before = dict(hooks)
+def test_the_call_of_modules_is_torchs_own_again(tmp_path: Path) -> None:
+    before = torch.nn.Module.__call__
     leapp.start("loop", save_path=str(tmp_path))
-    assert len(hooks) == len(before) + 1
+    assert torch.nn.Module.__call__ is not before
     leapp.start("loop", save_path=str(tmp_path))
-    assert len(hooks) == len(before) + 1
     leapp.stop()
-    assert dict(hooks) == before
+    assert torch.nn.Module.__call__ is before
+
+
+def test_who_replaced_the_call_of_modules_meanwhile_keeps_it(tmp_path: Path) -> None:
+    before = torch.nn.Module.__call__
+    leapp.start("loop", save_path=str(tmp_path))
+    ours = torch.nn.Module.__call__
+
+    def theirs(module: torch.nn.Module, *args: Any) -> Any:
+        return ours(module, *args)
+
+    try:
+        torch.nn.Module.__call__ = theirs
+        leapp.stop()
+        assert torch.nn.Module.__call__ is theirs
+        assert torch.equal(torch.nn.Identity()(torch.ones(2)), torch.ones(2))
+    finally:
+        torch.nn.Module.__call__ = before
 
 
 def test_other_threads_may_add_attributes_meanwhile(tmp_path: Path) -> None:

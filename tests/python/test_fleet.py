@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from chromium import Chromium
-from fleet_bundles import files_of, recurrent
-from hand_made import safetensors
+from fleet_bundles import files_of
+from hand_made import recurrent, safetensors
 from leapp import InferenceManager, Recorder
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet import ReplayOptions, replay

@@ -11,10 +11,10 @@ import bundle_runner
 import harness
 import leapp
 import pytest
-import test_state
+import state_policies
 import torch
 from leapp import annotate
-from test_state import (
+from state_policies import (
     ChangingList,
     DelayLine,
     Deque,
@@ -53,12 +53,12 @@ class ActionsInADeque(Policy):
 
 # From the second pass on these are reported as a difference between calls.
 PYTHON_VALUES = [FirstFrameFill, FloatCounter, ChangingList]
-KINDS = [*test_state.POLICIES, LongDeque, InputsInADeque, ActionsInADeque, *PYTHON_VALUES]
+KINDS = [*state_policies.POLICIES, LongDeque, InputsInADeque, ActionsInADeque, *PYTHON_VALUES]
 
 
 def differs(folder: Path, kind: type[Policy]) -> bool:
     try:
-        test_state.assert_equal_loop(bundle_runner.Bundle(folder), kind)
+        state_policies.assert_equal_loop(bundle_runner.Bundle(folder), kind)
     except AssertionError:
         return True
     return False
@@ -74,37 +74,37 @@ def too_few(folder: Path) -> list[str]:
 def test_right_or_warned_about(kind: type[Policy], passes: int, tmp_path: Path) -> None:
     if kind in PYTHON_VALUES and passes > 1:
         with pytest.raises(leapp.ValidationError, match="call 1 differs from call 0"):
-            test_state.export(kind, tmp_path, passes=passes)
+            state_policies.export(kind, tmp_path, passes=passes)
         return
-    folder = test_state.export(kind, tmp_path, passes=passes)
+    folder = state_policies.export(kind, tmp_path, passes=passes)
     found = too_few(folder)
     if differs(folder, kind):
         (warning,) = found
         assert f"Run at least {passes + 1} passes" in warning
-        assert Path(__file__).name in warning or Path(test_state.__file__).name in warning
+        assert Path(__file__).name in warning or Path(state_policies.__file__).name in warning
     elif passes > 1:
         assert found == []
 
 
-@pytest.mark.parametrize("kind", test_state.POLICIES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", state_policies.POLICIES, ids=lambda kind: kind.__name__)
 def test_enough_passes_need_no_warning(kind: type[Policy], tmp_path: Path) -> None:
-    assert too_few(test_state.export(kind, tmp_path, passes=6)) == []
+    assert too_few(state_policies.export(kind, tmp_path, passes=6)) == []
 
 
 def test_the_warning_names_the_holder_and_both_lines(tmp_path: Path) -> None:
-    (delay,) = too_few(test_state.export(DelayLine, tmp_path / "a", passes=2))
+    (delay,) = too_few(state_policies.export(DelayLine, tmp_path / "a", passes=2))
     read = harness.line_of(DelayLine.forward, "self.two\n")
     made = harness.line_of(DelayLine.forward, "obs * 3")
-    for word in ("'two'", f"test_state.py:{made}: node", f"read at {test_state.__file__}:{read}"):
+    for word in ("'two'", f"state_policies.py:{made}: node", f"read at {state_policies.__file__}:{read}"):
         assert word in delay
-    (hidden,) = too_few(test_state.export(HiddenNoneAtFirst, tmp_path / "b", passes=1))
+    (hidden,) = too_few(state_policies.export(HiddenNoneAtFirst, tmp_path / "b", passes=1))
     assert "'hidden_state'" in hidden
-    (last,) = too_few(test_state.export(LastAction, tmp_path / "c", passes=1))
+    (last,) = too_few(state_policies.export(LastAction, tmp_path / "c", passes=1))
     assert "'last'" in last
 
 
 def test_asked_for_constants_are_no_news(tmp_path: Path) -> None:
-    assert too_few(test_state.export(DelayLine, tmp_path, passes=1, leaks="constant")) == []
+    assert too_few(state_policies.export(DelayLine, tmp_path, passes=1, leaks="constant")) == []
 
 
 class Plain:

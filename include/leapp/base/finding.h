@@ -2,10 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace leapp {
+
+/// What came of checking a node's model, or the pipeline as a whole.
+enum class CheckStatus : std::uint8_t { kSkipped, kPassed, kFailed, kErrored };
+
+/// "skipped", "passed", "failed", "errored": the words of reports and of Python.
+[[nodiscard]] constexpr std::string_view check_status_name(CheckStatus status) {
+  constexpr std::array<std::string_view, 4> kNames = {"skipped", "passed", "failed", "errored"};
+  return kNames[static_cast<std::size_t>(status)];
+}
 
 /// One thing that is wrong with an export, or that its owner should know: what happened, where, and what to change.
 struct Finding {

@@ -57,14 +57,14 @@ Status no_mapping(const graph::Node& node) {
   std::vector<graph::Value*> values = node.inputs();
   for (const auto& result : node.results()) values.push_back(result.get());
   for (const graph::Value* value : values) {
-    if (!onnx_ops::is_complex(value->dtype())) continue;
+    if (!is_complex(value->dtype())) continue;
     return unimplemented(fmt::format("{}: ONNX has no {} arithmetic", where, dtype_name(value->dtype())));
   }
   return unimplemented(where + ": there is no ONNX mapping for this operator");
 }
 
 bool touches_complex(const graph::Node& node) {
-  const auto is_complex = [](const auto& value) { return onnx_ops::is_complex(value->dtype()); };
+  const auto is_complex = [](const auto& value) { return leapp::is_complex(value->dtype()); };
   const std::vector<graph::Value*> inputs = node.inputs();
   return std::any_of(inputs.begin(), inputs.end(), is_complex) ||
          std::any_of(node.results().begin(), node.results().end(), is_complex);
@@ -92,7 +92,7 @@ Status emit_complex(ModelBuilder& model, OpBuilder::Values& values, const graph:
 Status emit_nothing(OpBuilder builder, const graph::Node& node) {
   for (std::size_t i = 0; i < node.results().size(); ++i) {
     const Tensor empty = builder.full(0.0, builder.result(i));
-    if (onnx_ops::is_complex(node.result(i)->dtype())) {
+    if (is_complex(node.result(i)->dtype())) {
       builder.bind(i, onnx_ops::ComplexTensor{empty, empty});
     } else {
       builder.bind(i, empty);
@@ -114,7 +114,7 @@ Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::No
 /// Makes sure that a value that no node of the graph made is there.
 Status add_if_constant(ModelBuilder& model, OpBuilder::Values& values, const graph::Value& value) {
   if (value.kind() != graph::ValueKind::kConstant || values.contains(&value)) return {};
-  if (onnx_ops::is_complex(value.dtype()) || !onnx::data_type_of(value.dtype())) {
+  if (is_complex(value.dtype()) || !onnx::data_type_of(value.dtype())) {
     return unimplemented(fmt::format("a side of a branch: ONNX has no {} arithmetic", dtype_name(value.dtype())));
   }
   values.tensors.emplace(&value, model.add_constant(value.constant(), value.name()));
@@ -160,7 +160,7 @@ Status emit_conditional(ModelBuilder& model, OpBuilder::Values& values, const gr
   std::size_t next = 0;
   for (const auto& result : node.results()) {
     values.tensors.insert_or_assign(result.get(), results[next++]);
-    if (onnx_ops::is_complex(result->dtype())) values.imaginary.insert_or_assign(result.get(), results[next++]);
+    if (is_complex(result->dtype())) values.imaginary.insert_or_assign(result.get(), results[next++]);
   }
   return {};
 }

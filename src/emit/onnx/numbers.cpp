@@ -49,22 +49,11 @@ DType promote_integers(DType a, DType b) {
 
 }  // namespace
 
-bool is_floating(DType dtype) {
-  return dtype == DType::kFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
-         dtype == DType::kBFloat16 || dtype == DType::kFloat8E4M3FN || dtype == DType::kFloat8E5M2;
-}
-
-bool is_complex(DType dtype) {
-  return dtype == DType::kComplex32 || dtype == DType::kComplex64 || dtype == DType::kComplex128;
-}
-
 DType part_dtype(DType dtype) {
   if (dtype == DType::kComplex32) return DType::kFloat16;
   if (dtype == DType::kComplex64) return DType::kFloat32;
   return dtype == DType::kComplex128 ? DType::kFloat64 : dtype;
 }
-
-bool is_integer(DType dtype) { return dtype != DType::kBool && !is_floating(dtype) && !is_complex(dtype); }
 
 bool is_unsigned(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32 || dtype == DType::kUInt64;

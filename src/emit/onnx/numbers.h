@@ -10,16 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype_kind.h"
 #include "graph/graph.h"
 
 namespace leapp::onnx_ops {
 
-[[nodiscard]] bool is_floating(DType dtype);
-[[nodiscard]] bool is_complex(DType dtype);
 /// Of the parts of a complex dtype; others as they are.
 [[nodiscard]] DType part_dtype(DType dtype);
-/// Integers without bool.
-[[nodiscard]] bool is_integer(DType dtype);
 [[nodiscard]] bool is_unsigned(DType dtype);
 /// float16 and bfloat16, which torch computes in float32 and rounds.
 [[nodiscard]] bool is_half(DType dtype);

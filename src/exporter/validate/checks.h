@@ -11,6 +11,7 @@
 
 #include "exporter/validate/compare.h"
 #include "exporter/validate/difference.h"
+#include "exporter/validate/trend.h"
 #include "graph/graph.h"
 #include "leapp/base/finding.h"
 #include "leapp/engine/options.h"
@@ -37,9 +38,9 @@ struct Bisection {
 /// One node's model against the samples.
 struct NodeCheck {
   std::string node;
-  std::string backend;      ///< as in the YAML; empty: none
-  std::string status;       ///< "passed", "failed", "errored" or "skipped"
-  std::string reason;       ///< of "errored" and "skipped"
+  std::string backend;  ///< as in the YAML; empty: none
+  CheckStatus status = CheckStatus::kSkipped;
+  std::string reason;       ///< of those that errored or were skipped
   std::size_t samples = 0;  ///< that were run
   std::size_t known_samples = 0;
   std::size_t agreeing = 0;
@@ -62,14 +63,14 @@ struct Drift {
   bool state = false;       ///< goes into the next pass
   std::vector<double> max;  ///< |difference| by pass
   std::size_t worst_pass = 0;
-  std::string trend;                     ///< "steady", "grows", "shrinks" or "none"
+  Trend trend = Trend::kNone;
   std::optional<OutputProblem> problem;  ///< of the first pass that is beyond tolerance
 };
 
 /// The whole bundle through the runtime.
 struct PipelineCheck {
-  std::string status;  ///< "passed", "failed", "errored" or "skipped"; empty: not asked for
-  std::string reason;  ///< of "errored" and "skipped"
+  std::optional<CheckStatus> status;  ///< nothing: not asked for
+  std::string reason;                 ///< of one that errored or was skipped
   std::size_t passes = 0;
   std::vector<Drift> outputs;
   std::vector<std::string> notes;

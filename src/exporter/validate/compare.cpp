@@ -65,19 +65,21 @@ bool describe(OutputProblem& problem, const graph::Constant& found, const graph:
               const Tolerance& tolerance) {
   const Difference& difference = problem.difference;
   if (difference.has_nan()) {
-    problem.kind = "nan";
+    problem.kind = ProblemKind::kNan;
     problem.brief = problem.text = nan_text(difference);
   } else if (difference.misplaced_infinities > 0) {
-    problem.kind = "infinity";
+    problem.kind = ProblemKind::kInfinity;
     problem.brief = problem.text = infinity_text(difference);
   } else if (difference.wrong > 0) {
-    problem.kind = "mismatch";
+    problem.kind = ProblemKind::kMismatch;
     problem.percentiles = percentiles(found, expected);
     problem.brief =
         fmt::format("{} differ, |diff| max {:.6g}", share_text(difference.wrong, difference.elements), difference.max);
     problem.text = statistics_text(problem, tolerance);
+  } else {
+    return false;
   }
-  return !problem.kind.empty();
+  return true;
 }
 
 void compare_one(const graph::Constant& found, const graph::Constant& expected, const ComparedSample& sample,
@@ -85,7 +87,7 @@ void compare_one(const graph::Constant& found, const graph::Constant& expected, 
   const std::string name = fmt::format("{}/{}, sample {}", sample.node, output, sample.number);
   OutputProblem problem{.output = output, .sample = sample.number, .found = found.type, .expected = expected.type};
   if (found.type != expected.type) {
-    problem.kind = "type";
+    problem.kind = ProblemKind::kType;
     problem.brief = fmt::format("expected {}, found {}", type_of(expected.type), type_of(found.type));
     problem.text = fmt::format("{}: {}", name, problem.brief);
     result.problems.push_back(std::move(problem));
@@ -112,7 +114,7 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
 Comparison compare(const Values& found, const Values& expected, const ComparedSample& sample) {
   Comparison result;
   if (found.size() != expected.size()) {
-    OutputProblem problem{.kind = "count", .sample = sample.number};
+    OutputProblem problem{.kind = ProblemKind::kCount, .sample = sample.number};
     problem.brief = fmt::format("expected {} outputs, found {}", expected.size(), found.size());
     problem.text = fmt::format("{}, sample {}: {}", sample.node, sample.number, problem.brief);
     result.problems.push_back(std::move(problem));

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exporter/validate/difference.h"
@@ -23,17 +26,29 @@ struct ComparedSample {
   Tolerance tolerance;
 };
 
+/// In which way an output is not what it should be.
+enum class ProblemKind : std::uint8_t { kCount, kType, kNan, kInfinity, kMismatch };
+
+/// "count", "type", "nan", "infinity", "mismatch": the words of reports and findings.
+[[nodiscard]] constexpr std::string_view problem_kind_name(ProblemKind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"count", "type", "nan", "infinity", "mismatch"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 /// One output of one sample that is not what it should be.
 struct OutputProblem {
-  std::string kind;    ///< "count", "type", "nan", "infinity" or "mismatch"
+  ProblemKind kind = ProblemKind::kMismatch;
   std::string output;  ///< empty: the number of outputs
   std::size_t sample = 0;
   std::string brief;  ///< "3 of 12 elements (25 %) differ, |diff| max 0.5"
   std::string text;   ///< node, output, sample and all the numbers there are
   graph::TensorType found;
   graph::TensorType expected;
-  Difference difference;    ///< "nan", "infinity", "mismatch"
-  Percentiles percentiles;  ///< "mismatch"
+  Difference difference;    ///< kNan, kInfinity, kMismatch
+  Percentiles percentiles;  ///< kMismatch
+
+  /// The output is not one to compare numbers with.
+  [[nodiscard]] bool is_other_signature() const { return kind == ProblemKind::kCount || kind == ProblemKind::kType; }
 };
 
 struct Comparison {

@@ -34,9 +34,9 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
-const char* colour_of(const std::string& status) {
-  if (status == "passed") return "\x1b[32m";
-  return status == "skipped" ? "\x1b[33m" : "\x1b[31m";
+const char* colour_of(CheckStatus status) {
+  if (status == CheckStatus::kPassed) return "\x1b[32m";
+  return status == CheckStatus::kSkipped ? "\x1b[33m" : "\x1b[31m";
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -51,7 +51,8 @@ std::string why(const NodeCheck& node) {
 
 Row row_of(const NodeCheck& node) {
   const std::string samples = node.samples == 0 ? "-" : fmt::format("{} of {}", node.agreeing, node.known_samples);
-  return {node.node, node.backend.empty() ? "-" : node.backend, samples, largest_text(node.max), node.status};
+  return {node.node, node.backend.empty() ? "-" : node.backend, samples, largest_text(node.max),
+          std::string(check_status_name(node.status))};
 }
 
 std::string why(const PipelineCheck& pipeline) {
@@ -66,16 +67,17 @@ Row row_of(const PipelineCheck& pipeline) {
   std::vector<double> max;
   for (const Drift& drift : pipeline.outputs) max.insert(max.end(), drift.max.begin(), drift.max.end());
   const std::string passes = pipeline.passes == 0 ? "-" : counted(pipeline.passes, "pass", "passes");
-  return {"(whole pipeline)", "", passes, largest_text(max), pipeline.status};
+  return {"(whole pipeline)", "", passes, largest_text(max), std::string(check_status_name(*pipeline.status))};
 }
 
 std::string sum_text(const Validation& validation) {
-  const auto count = [&](const char* status) {
+  const auto count = [&](CheckStatus status) {
     return std::count_if(validation.nodes.begin(), validation.nodes.end(),
                          [&](const NodeCheck& node) { return node.status == status; });
   };
-  return fmt::format("Validation: {} passed, {} failed, {} errored", count("passed") + count("skipped"),
-                     count("failed"), count("errored"));
+  return fmt::format("Validation: {} passed, {} failed, {} errored",
+                     count(CheckStatus::kPassed) + count(CheckStatus::kSkipped), count(CheckStatus::kFailed),
+                     count(CheckStatus::kErrored));
 }
 
 }  // namespace
@@ -83,13 +85,13 @@ std::string sum_text(const Validation& validation) {
 std::string node_line(const NodeCheck& node, std::size_t number, std::size_t count) {
   const std::string head =
       fmt::format("[{}/{}] {} → {}", number, count, node.node, node.backend.empty() ? "no model" : node.backend);
-  if (node.status == "skipped") return fmt::format("{}: not checked: {}", head, node.reason);
+  if (node.status == CheckStatus::kSkipped) return fmt::format("{}: not checked: {}", head, node.reason);
   const std::string timed = fmt::format("{} {:.0f} ms", head, node.milliseconds);
-  if (node.status == "passed") {
+  if (node.status == CheckStatus::kPassed) {
     const std::string engines = node.engines.empty() ? "" : fmt::format(" on {}", fmt::join(node.engines, " and "));
     return fmt::format("{}, {} ok{}", timed, counted(node.samples, "sample", "samples"), engines);
   }
-  if (node.status == "errored") return fmt::format("{}, errored: {}", timed, first_line(node.reason));
+  if (node.status == CheckStatus::kErrored) return fmt::format("{}, errored: {}", timed, first_line(node.reason));
   if (node.agreeing == node.samples)
     return fmt::format("{}, failed: {}", timed, counted(node.samples, "sample agrees", "samples agree"));
   return fmt::format("{}, {} of {} differ", timed, node.samples - node.agreeing,
@@ -97,10 +99,10 @@ std::string node_line(const NodeCheck& node, std::size_t number, std::size_t cou
 }
 
 std::string pipeline_line(const PipelineCheck& pipeline) {
-  if (pipeline.status == "skipped") return "whole pipeline: not run: " + pipeline.reason;
-  if (pipeline.status == "errored") return "whole pipeline: errored: " + pipeline.reason;
+  if (pipeline.status == CheckStatus::kSkipped) return "whole pipeline: not run: " + pipeline.reason;
+  if (pipeline.status == CheckStatus::kErrored) return "whole pipeline: errored: " + pipeline.reason;
   const std::string passes = counted(pipeline.passes, "pass", "passes");
-  if (pipeline.status == "passed")
+  if (pipeline.status == CheckStatus::kPassed)
     return fmt::format("whole pipeline: {} ok, {:.0f} ms", passes, pipeline.milliseconds);
   return fmt::format("whole pipeline: {}, differs: {}", passes, why(pipeline));
 }
@@ -108,12 +110,15 @@ std::string pipeline_line(const PipelineCheck& pipeline) {
 std::string table_text(const Validation& validation, bool coloured) {
   std::vector<Row> rows = {{"node", "model", "samples ok", "max |diff|", "result"}};
   std::vector<std::string> reasons = {""};
+  std::vector<const char*> colours = {""};
   for (const NodeCheck& node : validation.nodes) {
     rows.push_back(row_of(node));
+    colours.push_back(colour_of(node.status));
     reasons.push_back(why(node));
   }
-  if (!validation.pipeline.status.empty()) {
+  if (validation.pipeline.status) {
     rows.push_back(row_of(validation.pipeline));
+    colours.push_back(colour_of(*validation.pipeline.status));
     reasons.push_back(why(validation.pipeline));
   }
   std::array<std::size_t, kColumns> widths{};
@@ -126,7 +131,7 @@ std::string table_text(const Validation& validation, bool coloured) {
     for (std::size_t i = 0; i < kColumns; ++i) {
       const bool result = i + 1 == kColumns;
       const bool paint = result && coloured && at > 0;
-      line += paint ? colour_of(rows[at][i]) + rows[at][i] + "\x1b[0m" : rows[at][i];
+      line += paint ? colours[at] + rows[at][i] + "\x1b[0m" : rows[at][i];
       if (!result || !reasons[at].empty()) line += std::string(widths[i] - width(rows[at][i]) + 2, ' ');
     }
     text += line + reasons[at] + "\n";

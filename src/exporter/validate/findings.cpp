@@ -80,7 +80,7 @@ std::string search_text(const Bisection& search) {
 
 std::string mismatch_remedy(const NodeCheck& node) {
   if (node.given) return "your own model does not compute what the program does; check that it is the right file";
-  if (node.problems[0].kind == "count" || node.problems[0].kind == "type") {
+  if (node.problems[0].is_other_signature()) {
     return "the file is not what was exported: export again, and look for what rewrites it";
   }
   if (!node.only_on.empty()) {
@@ -116,7 +116,7 @@ void locate(Finding& finding, const graph::SourceLocation& location) {
 Finding numeric_finding(const NodeCheck& node) {
   const OutputProblem& first = node.problems[0];
   Finding finding;
-  finding.kind = first.kind;
+  finding.kind = problem_kind_name(first.kind);
   finding.fails = true;
   finding.node = node.node;
   const std::string name = first.output.empty() ? node.node : node.node + "/" + first.output;
@@ -128,7 +128,7 @@ Finding numeric_finding(const NodeCheck& node) {
   finding.details = numbers_of(node);
   if (node.bisection) finding.details.push_back(search_text(*node.bisection));
   if (node.bisection && node.bisection->outcome == Outcome::kFirst) locate(finding, node.bisection->location);
-  finding.remedy = first.kind == "nan" ? nan_remedy(node) : mismatch_remedy(node);
+  finding.remedy = first.kind == ProblemKind::kNan ? nan_remedy(node) : mismatch_remedy(node);
   return finding;
 }
 
@@ -161,9 +161,8 @@ void join_node(NodeCheck& node, const std::vector<Suspect>& suspects, std::vecto
   std::vector<Finding> likely = of(suspects, node.node, Weight::kExplains);
   // An operator that computes something else is a cause of its own; so is a program that is not the same twice.
   const bool own = node.bisection && node.bisection->outcome == Outcome::kFirst;
-  const bool unexplained =
-      !node.problems.empty() &&
-      (own || node.problems[0].kind == "nan" || node.problems[0].kind == "count" || node.problems[0].kind == "type");
+  const bool unexplained = !node.problems.empty() &&
+                           (own || node.problems[0].kind == ProblemKind::kNan || node.problems[0].is_other_signature());
   // What differs from call to call fails a node when the numbers do, of which there are some of every such call.
   const bool agrees = node.samples > 0 && node.problems.empty() && node.random_outputs.empty();
   for (Finding& finding : certain) {
@@ -171,7 +170,7 @@ void join_node(NodeCheck& node, const std::vector<Suspect>& suspects, std::vecto
     if (agrees)
       finding.details.emplace_back("every sample agrees: it makes no difference to the outputs that were seen");
   }
-  if (node.status == "errored") findings.push_back(errored_finding(node));
+  if (node.status == CheckStatus::kErrored) findings.push_back(errored_finding(node));
   if (unexplained) {
     findings.push_back(numeric_finding(node));
     for (Finding& finding : certain) findings.push_back(std::move(finding));
@@ -199,7 +198,7 @@ std::string by_pass_text(const Drift& drift, std::size_t passes) {
   std::vector<std::string> by_pass;
   for (const double max : drift.max) by_pass.push_back(fmt::format("{:.3g}", max));
   return fmt::format("|diff| max by pass ({} passes): {}; worst in pass {}, {}", passes, join(by_pass, ", "),
-                     drift.worst_pass, drift.trend);
+                     drift.worst_pass, trend_name(drift.trend));
 }
 
 Finding drift_finding(const Drift& drift, std::size_t passes) {
@@ -212,7 +211,7 @@ Finding drift_finding(const Drift& drift, std::size_t passes) {
                   drift.output, drift.problem->sample, drift.problem->brief);
   finding.details = {by_pass_text(drift, passes), drift.problem->text};
   finding.remedy =
-      drift.trend == "grows"
+      drift.trend == Trend::kGrows
           ? "small differences add up from pass to pass. If that is right for this pipeline, raise rtol or "
             "atol; else look for state that a node keeps and does not announce"
           : "a node gets something else than in the program: look for values that pass between nodes "
@@ -222,9 +221,9 @@ Finding drift_finding(const Drift& drift, std::size_t passes) {
 
 void join_pipeline(const Validation& validation, std::vector<Finding>& findings) {
   const PipelineCheck& pipeline = validation.pipeline;
-  if (pipeline.status == "errored") {
+  if (pipeline.status == CheckStatus::kErrored) {
     const bool known = std::any_of(validation.nodes.begin(), validation.nodes.end(), [](const NodeCheck& node) {
-      return node.status == "errored" || node.status == "failed";
+      return node.status == CheckStatus::kErrored || node.status == CheckStatus::kFailed;
     });
     if (known) return;
     findings.push_back({.kind = "errored",
@@ -255,7 +254,7 @@ std::vector<Finding> join_findings(Validation& validation, const std::vector<Sus
   for (NodeCheck& node : validation.nodes) join_node(node, suspects, findings);
   join_pipeline(validation, findings);
   for (NodeCheck& node : validation.nodes) {
-    if (node.status != "errored" && fails(findings, node.node)) node.status = "failed";
+    if (node.status != CheckStatus::kErrored && fails(findings, node.node)) node.status = CheckStatus::kFailed;
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.fails && !b.fails; });

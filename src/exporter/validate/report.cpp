@@ -32,17 +32,20 @@ Json json_of(const Content& content) {
 }
 
 Json json_of(const OutputProblem& problem) {
-  Json json = {{"kind", problem.kind}, {"output", problem.output}, {"sample", problem.sample}, {"text", problem.text}};
-  if (problem.kind == "count") return json;
+  Json json = {{"kind", problem_kind_name(problem.kind)},
+               {"output", problem.output},
+               {"sample", problem.sample},
+               {"text", problem.text}};
+  if (problem.kind == ProblemKind::kCount) return json;
   json["exported_type"] = type_text(problem.found.dtype, problem.found.shape);
   json["source_type"] = type_text(problem.expected.dtype, problem.expected.shape);
-  if (problem.kind == "type") return json;
+  if (problem.kind == ProblemKind::kType) return json;
   const Difference& difference = problem.difference;
   json["elements"] = difference.elements;
   json["wrong"] = difference.wrong;
   json["exported"] = json_of(difference.found);
   json["source"] = json_of(difference.expected);
-  if (problem.kind != "mismatch") return json;
+  if (problem.kind != ProblemKind::kMismatch) return json;
   const Percentiles& p = problem.percentiles;
   json["difference"] = {{"max", number(difference.max)}, {"mean", number(difference.mean)},
                         {"p50", number(p.p50)},          {"p75", number(p.p75)},
@@ -83,7 +86,7 @@ Json json_of(const Bisection& bisection) {
 }
 
 Json json_of(const NodeCheck& node) {
-  Json json = {{"node", node.node}, {"status", node.status}};
+  Json json = {{"node", node.node}, {"status", check_status_name(node.status)}};
   json["backend"] = node.backend.empty() ? Json() : Json(node.backend);
   if (!node.reason.empty()) json["reason"] = node.reason;
   json["samples"] = node.samples;
@@ -98,7 +101,7 @@ Json json_of(const NodeCheck& node) {
 }
 
 Json json_of(const PipelineCheck& pipeline) {
-  Json json = {{"status", pipeline.status}};
+  Json json = {{"status", pipeline.status ? check_status_name(*pipeline.status) : ""}};
   if (!pipeline.reason.empty()) json["reason"] = pipeline.reason;
   json["passes"] = pipeline.passes;
   json["outputs"] = Json::array();
@@ -107,7 +110,7 @@ Json json_of(const PipelineCheck& pipeline) {
                 {"state", drift.state},
                 {"max_difference_by_pass", numbers(drift.max)},
                 {"worst_pass", drift.worst_pass},
-                {"trend", drift.trend}};
+                {"trend", trend_name(drift.trend)}};
     if (drift.problem) one["problem"] = json_of(*drift.problem);
     json["outputs"].push_back(std::move(one));
   }

@@ -32,14 +32,14 @@ std::optional<OutputProblem> compare_outputs(const std::vector<engine::TensorInf
                                              const std::vector<bundle::Port>& expected) {
   OutputProblem problem;
   if (found.size() != expected.size()) {
-    problem.kind = "count";
+    problem.kind = ProblemKind::kCount;
     problem.brief = fmt::format("expected {} outputs, found {} ({})", expected.size(), found.size(), names_of(found));
     return problem;
   }
   for (const bundle::Port& port : expected) {
     const auto info = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.name == port.name; });
     if (info == found.end() || fits(*info, port)) continue;
-    problem.kind = "type";
+    problem.kind = ProblemKind::kType;
     problem.output = port.name;
     problem.expected = {port.dtype, port.shape};
     problem.found = {info->dtype.value_or(port.dtype), info->shape.value_or(port.shape)};

@@ -50,7 +50,7 @@ NodeCheck check_of(const WrittenModel& written) {
   NodeCheck check;
   check.node = node.record->name;
   check.backend = written.model->parameters.backend.value_or("");
-  check.status = "passed";
+  check.status = CheckStatus::kPassed;
   check.known_samples = node.record->samples.size();
   for (const capture::PortRecord& output : node.record->outputs) check.outputs.push_back(output.name);
   for (const std::size_t i : node.random_outputs) check.random_outputs.push_back(check.outputs[i]);
@@ -68,7 +68,7 @@ void note_max(NodeCheck& check, const std::vector<double>& max) {
 }
 
 void errored(NodeCheck& check, std::string reason) {
-  check.status = "errored";
+  check.status = CheckStatus::kErrored;
   check.reason = std::move(reason);
 }
 
@@ -113,13 +113,13 @@ void run_on_all(const WrittenModel& written, const std::vector<NamedRunner>& run
     const bool first = &named == &runners.front();
     check.samples = done.samples;
     check.agreeing = done.agreeing;
-    if (check.problems.empty() && check.status != "errored") continue;
+    if (check.problems.empty() && check.status != CheckStatus::kErrored) continue;
     check.differing_engine = named.engine;
     // The first engine's numbers were right: it is this engine that is not.
     if (!first) check.only_on = named.name;
     break;
   }
-  if (!check.problems.empty()) check.status = "failed";
+  if (!check.problems.empty()) check.status = CheckStatus::kFailed;
 }
 
 Result<std::vector<NamedRunner>> open_runners(const WrittenModel& written) {
@@ -144,7 +144,7 @@ Result<std::vector<NamedRunner>> open_runners(const WrittenModel& written) {
 void check_file(const WrittenModel& written, const Tolerance& tolerance, NodeCheck& check, Logger& log) {
   auto runners = open_runners(written);
   if (!runners.ok() && runners.status().code() == StatusCode::kNotFound) {
-    check.status = "skipped";
+    check.status = CheckStatus::kSkipped;
     check.reason = runners.status().message();
     log.warning(fmt::format("{}: the exported model was not run: {}", check.node, check.reason));
     return;
@@ -156,7 +156,7 @@ void check_file(const WrittenModel& written, const Tolerance& tolerance, NodeChe
     if (!problem) continue;
     problem->text = fmt::format("{}: {}", check.node, problem->brief);
     log.info(problem->text);
-    check.status = "failed";
+    check.status = CheckStatus::kFailed;
     check.problems.push_back(std::move(*problem));
     return;
   }

@@ -181,7 +181,7 @@ class ValidateOnnx : public ::testing::Test {
 TEST_F(ValidateOnnx, FeedsEverySample) {
   if (std::string(LEAPP_TEST_ONNXRUNTIME).empty()) GTEST_SKIP() << "no ONNX Runtime to test with";
   const NodeCheck result = validate();
-  EXPECT_EQ(result.status, "passed") << result.reason;
+  EXPECT_EQ(result.status, CheckStatus::kPassed) << result.reason;
   EXPECT_EQ(result.samples, 3U);
   EXPECT_EQ(result.agreeing, 3U);
   EXPECT_EQ(result.outputs, std::vector<std::string>{"y"});
@@ -192,7 +192,7 @@ TEST_F(ValidateOnnx, ASampleThatDiffersFails) {
   add(at::randn({1, 4}), 1.5);
   add(at::randn({1, 4}), 1);
   const NodeCheck result = validate();
-  EXPECT_EQ(result.status, "failed");
+  EXPECT_EQ(result.status, CheckStatus::kFailed);
   EXPECT_EQ(result.samples, 5U);
   EXPECT_EQ(result.agreeing, 4U);
   ASSERT_EQ(result.problems.size(), 1U);
@@ -203,7 +203,7 @@ TEST_F(ValidateOnnx, OutputsThatTheFileHasOtherwise) {
   if (std::string(LEAPP_TEST_ONNXRUNTIME).empty()) GTEST_SKIP() << "no ONNX Runtime to test with";
   model_.outputs[0].shape = {4, 1};
   const NodeCheck other_shape = validate();
-  EXPECT_EQ(other_shape.status, "failed");
+  EXPECT_EQ(other_shape.status, CheckStatus::kFailed);
   ASSERT_EQ(other_shape.problems.size(), 1U);
   EXPECT_EQ(other_shape.problems[0].text, "policy: output 'y': expected float32[4,1], found float32[1,4]");
   model_.outputs.push_back({.name = "z", .shape = {1, 4}});
@@ -213,30 +213,30 @@ TEST_F(ValidateOnnx, OutputsThatTheFileHasOtherwise) {
 TEST_F(ValidateOnnx, WhatCannotBeLoadedIsAnError) {
   if (std::string(LEAPP_TEST_ONNXRUNTIME).empty()) GTEST_SKIP() << "no ONNX Runtime to test with";
   std::ofstream(folder_ / "broken.onnx") << "not a model";
-  EXPECT_EQ(validate(folder_ / "broken.onnx").status, "errored");
-  EXPECT_EQ(validate(folder_ / "missing.onnx").status, "errored");
+  EXPECT_EQ(validate(folder_ / "broken.onnx").status, CheckStatus::kErrored);
+  EXPECT_EQ(validate(folder_ / "missing.onnx").status, CheckStatus::kErrored);
   model_.inputs[0].name = "obs";
   const NodeCheck result = validate();
-  EXPECT_EQ(result.status, "errored");
+  EXPECT_EQ(result.status, CheckStatus::kErrored);
   EXPECT_NE(result.reason.find("the model has no input \"obs\"; it has x"), std::string::npos) << result.reason;
 }
 
 TEST_F(ValidateOnnx, WithoutOnnxRuntimeItRunsOnOurEngine) {
   setenv("LEAPP_ONNXRUNTIME", "/nowhere", 1);
-  EXPECT_EQ(validate().status, "passed");
+  EXPECT_EQ(validate().status, CheckStatus::kPassed);
 }
 
 TEST_F(ValidateOnnx, WhatNoEngineHereRunsIsSkippedWithAWarning) {
   setenv("LEAPP_ONNXRUNTIME", "/nowhere", 1);
   const NodeCheck result = validate(other_operator());
-  EXPECT_EQ(result.status, "skipped") << result.reason;
+  EXPECT_EQ(result.status, CheckStatus::kSkipped) << result.reason;
   EXPECT_NE(result.reason.find("LEAPP_ONNXRUNTIME"), std::string::npos) << result.reason;
   EXPECT_NE(log().find("policy: the exported model was not run: LEAPP_ONNXRUNTIME"), std::string::npos) << log();
 }
 
 TEST_F(ValidateOnnx, OtherBackendsAreSkippedWithAWarning) {
   model_.parameters.backend = "pt2";
-  EXPECT_EQ(validate().status, "skipped");
+  EXPECT_EQ(validate().status, CheckStatus::kSkipped);
   EXPECT_NE(log().find("nothing here runs 'pt2' models"), std::string::npos) << log();
 }
 

@@ -99,11 +99,28 @@ TEST_F(SourceText, Snippets) {
 }
 
 TEST(Trend, OverPasses) {
-  EXPECT_EQ(trend_of(std::vector<double>{0, 0, 0}), "none");
-  EXPECT_EQ(trend_of(std::vector<double>{1, 1.5, 1, 1.2}), "steady");
-  EXPECT_EQ(trend_of(std::vector<double>{1, 2, 4, 8}), "grows");
-  EXPECT_EQ(trend_of(std::vector<double>{8, 4, 2, 1}), "shrinks");
-  EXPECT_EQ(trend_of(std::vector<double>{8}), "steady");
+  EXPECT_EQ(trend_of(std::vector<double>{0, 0, 0}), Trend::kNone);
+  EXPECT_EQ(trend_of(std::vector<double>{1, 1.5, 1, 1.2}), Trend::kSteady);
+  EXPECT_EQ(trend_of(std::vector<double>{1, 2, 4, 8}), Trend::kGrows);
+  EXPECT_EQ(trend_of(std::vector<double>{8, 4, 2, 1}), Trend::kShrinks);
+  EXPECT_EQ(trend_of(std::vector<double>{8}), Trend::kSteady);
+}
+
+// What reports and Python see.
+TEST(Words, OfWhatValidationFound) {
+  EXPECT_EQ(check_status_name(CheckStatus::kSkipped), "skipped");
+  EXPECT_EQ(check_status_name(CheckStatus::kPassed), "passed");
+  EXPECT_EQ(check_status_name(CheckStatus::kFailed), "failed");
+  EXPECT_EQ(check_status_name(CheckStatus::kErrored), "errored");
+  EXPECT_EQ(problem_kind_name(ProblemKind::kCount), "count");
+  EXPECT_EQ(problem_kind_name(ProblemKind::kType), "type");
+  EXPECT_EQ(problem_kind_name(ProblemKind::kNan), "nan");
+  EXPECT_EQ(problem_kind_name(ProblemKind::kInfinity), "infinity");
+  EXPECT_EQ(problem_kind_name(ProblemKind::kMismatch), "mismatch");
+  EXPECT_EQ(trend_name(Trend::kNone), "none");
+  EXPECT_EQ(trend_name(Trend::kSteady), "steady");
+  EXPECT_EQ(trend_name(Trend::kGrows), "grows");
+  EXPECT_EQ(trend_name(Trend::kShrinks), "shrinks");
 }
 
 graph::Constant floats(const std::vector<float>& values) {
@@ -128,7 +145,7 @@ TEST(Difference, ALargeOutputIsNotCopied) {
   EXPECT_LT(g_allocated - before, std::size_t{2} << 20U);
 }
 
-NodeCheck check(const std::string& node, const std::string& status) {
+NodeCheck check(const std::string& node, CheckStatus status) {
   NodeCheck result;
   result.node = node;
   result.backend = "onnx";
@@ -142,7 +159,7 @@ NodeCheck check(const std::string& node, const std::string& status) {
 
 OutputProblem problem() {
   OutputProblem result;
-  result.kind = "mismatch";
+  result.kind = ProblemKind::kMismatch;
   result.output = "y";
   result.sample = 2;
   result.brief = "1 of 4 elements (25 %) differ, |diff| max 0.5";
@@ -153,7 +170,8 @@ OutputProblem problem() {
 Validation failing() {
   Validation validation;
   validation.name = "walk";
-  validation.nodes = {check("pre", "passed"), check("policy", "failed"), check("große", "skipped")};
+  validation.nodes = {check("pre", CheckStatus::kPassed), check("policy", CheckStatus::kFailed),
+                      check("große", CheckStatus::kSkipped)};
   validation.nodes[1].agreeing = 5;
   validation.nodes[1].max = {0.5};
   validation.nodes[1].problems = {problem()};
@@ -161,7 +179,7 @@ Validation failing() {
   validation.nodes[2].samples = 0;
   validation.nodes[2].max = {std::numeric_limits<double>::quiet_NaN()};
   validation.nodes[2].reason = "the node has no model";
-  validation.pipeline = {.status = "skipped", .reason = "node 'große' has no model"};
+  validation.pipeline = {.status = CheckStatus::kSkipped, .reason = "node 'große' has no model"};
   return validation;
 }
 
@@ -214,12 +232,12 @@ TEST(Findings, NumbersJoinTheirCause) {
 
 TEST(Findings, ACallThatDiffersFailsNoNodeWhoseSamplesAgree) {
   Validation validation;
-  validation.nodes = {check("policy", "passed")};
+  validation.nodes = {check("policy", CheckStatus::kPassed)};
   const Suspect number{Weight::kDiffers, {.kind = "baked_number", .fails = true, .node = "policy", .what = "another"}};
   const std::vector<Finding> findings = join_findings(validation, {number});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_FALSE(findings[0].fails);
-  EXPECT_EQ(validation.nodes[0].status, "passed");
+  EXPECT_EQ(validation.nodes[0].status, CheckStatus::kPassed);
 }
 
 TEST(Findings, AnOperatorThatDiffersIsACauseOfItsOwn) {
@@ -239,16 +257,16 @@ TEST(Findings, AnOperatorThatDiffersIsACauseOfItsOwn) {
 
 TEST(Findings, WhatOnlyTheWholePipelineShows) {
   Validation validation;
-  validation.nodes = {check("pre", "passed"), check("policy", "passed")};
-  validation.pipeline = {.status = "failed", .passes = 3};
+  validation.nodes = {check("pre", CheckStatus::kPassed), check("policy", CheckStatus::kPassed)};
+  validation.pipeline = {.status = CheckStatus::kFailed, .passes = 3};
   validation.pipeline.outputs = {
-      {.output = "policy/y", .max = {0, 0.5, 2}, .worst_pass = 2, .trend = "grows", .problem = problem()}};
+      {.output = "policy/y", .max = {0, 0.5, 2}, .worst_pass = 2, .trend = Trend::kGrows, .problem = problem()}};
   const std::vector<Finding> findings = join_findings(validation, {});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, "drift");
   EXPECT_EQ(findings[0].details[0], "|diff| max by pass (3 passes): 0, 0.5, 2; worst in pass 2, grows");
-  EXPECT_EQ(validation.nodes[1].status, "failed");
-  EXPECT_EQ(validation.nodes[0].status, "passed");
+  EXPECT_EQ(validation.nodes[1].status, CheckStatus::kFailed);
+  EXPECT_EQ(validation.nodes[0].status, CheckStatus::kPassed);
 }
 
 TEST(Findings, AsText) {

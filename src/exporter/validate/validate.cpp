@@ -40,7 +40,7 @@ class Validator {
     const auto& models = request_.spec->models;
     for (std::size_t i = 0; i < models.size(); ++i) {
       NodeCheck check = check_node(models[i]);
-      const bool fine = check.status == "passed" || check.status == "skipped";
+      const bool fine = check.status == CheckStatus::kPassed || check.status == CheckStatus::kSkipped;
       const std::string line = node_line(check, i + 1, models.size());
       fine ? log_.info(line) : log_.error(line);
       result_.nodes.push_back(std::move(check));
@@ -66,7 +66,7 @@ class Validator {
     const bool excepted = std::find(non_traced.begin(), non_traced.end(), model.name) != non_traced.end();
     NodeCheck check;
     check.node = model.name;
-    check.status = "skipped";
+    check.status = CheckStatus::kSkipped;
     check.known_samples = node.record->samples.size();
     for (const bundle::Port& output : model.outputs) check.outputs.push_back(output.name);
     check.reason = model.parameters.model_path ? "interrupted"
@@ -78,7 +78,7 @@ class Validator {
 
   std::optional<Bisection> search(const WrittenModel& written, const NodeCheck& check) {
     const OutputProblem& first = check.problems[0];
-    if (first.kind == "count" || first.kind == "type") return std::nullopt;
+    if (first.is_other_signature()) return std::nullopt;
     Bisection result;
     try {
       const capture::Suppress quiet;
@@ -91,7 +91,7 @@ class Validator {
                             .inputs = recorded_inputs(*written.node, first.sample),
                             .recorded = recorded_outputs(*written.node, first.sample),
                             .tolerance = request_.tolerance,
-                            .nan_is_wrong = first.kind == "nan" && first.difference.expected.nans > 0,
+                            .nan_is_wrong = first.kind == ProblemKind::kNan && first.difference.expected.nans > 0,
                             .progress = [&](const std::string& text) {
                               log_.info(fmt::format("{}: looking for the operator that differs: {}", check.node, text));
                             }};
@@ -127,9 +127,9 @@ class Validator {
 
   void check_pipeline() {
     const bool broken = std::any_of(result_.nodes.begin(), result_.nodes.end(),
-                                    [](const NodeCheck& node) { return node.status == "errored"; });
+                                    [](const NodeCheck& node) { return node.status == CheckStatus::kErrored; });
     if (broken || interrupted()) {
-      result_.pipeline.status = "skipped";
+      result_.pipeline.status = CheckStatus::kSkipped;
       result_.pipeline.reason = broken ? "a node errored" : "interrupted";
     } else {
       try {
@@ -137,7 +137,7 @@ class Validator {
         const auto plain = without_torchscript_optimiser();
         result_.pipeline = check_bundle(recording());
       } catch (const std::exception& failure) {
-        result_.pipeline.status = "errored";
+        result_.pipeline.status = CheckStatus::kErrored;
         result_.pipeline.reason = failure.what();
       }
     }
@@ -222,7 +222,7 @@ std::vector<NodeResult> results_of(const Validation& validation) {
   std::vector<NodeResult> results;
   for (const NodeCheck& node : validation.nodes) {
     NodeResult result{node.node, node.status, static_cast<int>(node.samples), static_cast<int>(node.outputs.size()),
-                      node.status == "skipped" ? node.reason : ""};
+                      node.status == CheckStatus::kSkipped ? node.reason : ""};
     result.findings = findings_of(validation, node.node);
     const std::string text = findings_text(result.findings);
     result.message += (result.message.empty() || text.empty() ? "" : "\n") + text;
@@ -239,7 +239,8 @@ Status verdict(const Validation& validation, const fs::path& log) {
                  [](const Finding& f) { return f.fails; });
     if (!failing.empty()) text += fmt::format("\n  {}: {}", head, findings_text(failing));
   };
-  for (const NodeCheck& node : validation.nodes) add(node.node + " " + node.status, findings_of(validation, node.node));
+  for (const NodeCheck& node : validation.nodes)
+    add(fmt::format("{} {}", node.node, check_status_name(node.status)), findings_of(validation, node.node));
   add("pipeline errored", findings_of(validation, ""));
   if (text.empty()) return {};
   return {StatusCode::kFailedPrecondition, "validation failed:" + text + "\n  log: " + log.string()};

@@ -172,7 +172,7 @@ class BundleRun {
   }
 
   void fail(const std::string& why) {
-    check_.status = "errored";
+    check_.status = CheckStatus::kErrored;
     check_.reason = why;
   }
 
@@ -216,14 +216,14 @@ class BundleRun {
 
   void finish() {
     if (check_.passes == 0) {
-      check_.status = "skipped";
+      check_.status = CheckStatus::kSkipped;
       check_.reason = check_.notes.empty() ? "no pass was recorded as a whole" : check_.notes.back();
       return;
     }
-    check_.status = "passed";
+    check_.status = CheckStatus::kPassed;
     for (Drift& drift : check_.outputs) {
       drift.trend = trend_of(drift.max);
-      if (drift.problem) check_.status = "failed";
+      if (drift.problem) check_.status = CheckStatus::kFailed;
     }
   }
 
@@ -252,7 +252,7 @@ void run_bundle(const BundleReplay& replay, PipelineCheck& check) {
   options.verify_checksums = replay.verify_checksums;
   auto pipeline = runtime::PipelineAccess::load(replay.yaml, options, replay.open);
   if (!pipeline.ok()) {
-    check.status = pipeline.status().code() == StatusCode::kNotFound ? "skipped" : "errored";
+    check.status = pipeline.status().code() == StatusCode::kNotFound ? CheckStatus::kSkipped : CheckStatus::kErrored;
     check.reason = pipeline.status().message();
     return;
   }
@@ -265,7 +265,7 @@ PipelineCheck check_bundle(const BundleReplay& replay) {
   const auto start = std::chrono::steady_clock::now();
   PipelineCheck check;
   check.reason = without_model(*replay.spec);
-  check.status = check.reason.empty() ? "" : "skipped";
+  if (!check.reason.empty()) check.status = CheckStatus::kSkipped;
   if (check.reason.empty()) run_bundle(replay, check);
   check.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return check;

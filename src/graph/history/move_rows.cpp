@@ -169,19 +169,20 @@ std::optional<IndexedRows> only_index(const Move& move, const Shape& shape) {
   return result;
 }
 
+/// `along`: those of `index`, along `dim`; else the only index there is.
+std::optional<IndexedRows> indexed_rows(const Move& move, const Shape& shape, bool along) {
+  if (!along) return only_index(move, shape);
+  const auto axis = axis_of(move.integer("dim"), shape.size());
+  auto rows = axis ? row_index(move.tensor("index"), shape[*axis]) : std::nullopt;
+  return rows ? std::optional(IndexedRows{*axis, std::move(*rows)}) : std::nullopt;
+}
+
 }  // namespace
 
 bool take_indexed(Move& move) {
   const Value* self = move.tensor("self");
   if (self == nullptr) return false;
-  std::optional<IndexedRows> index;
-  if (move.node.op() == "aten::index_select") {
-    const auto axis = axis_of(move.integer("dim"), self->shape().size());
-    auto rows = axis ? row_index(move.tensor("index"), self->shape()[*axis]) : std::nullopt;
-    if (rows) index = IndexedRows{*axis, std::move(*rows)};
-  } else {
-    index = only_index(move, self->shape());
-  }
+  const auto index = indexed_rows(move, self->shape(), move.node.op() == "aten::index_select");
   if (!index) return false;
   const Rows old(self->shape(), index->axis);
   Rows made = old;
@@ -198,14 +199,7 @@ bool put_indexed(Move& move) {
   const Attribute* accumulate = move.node.find("accumulate");
   const bool adds = accumulate != nullptr && std::get_if<bool>(accumulate) != nullptr && std::get<bool>(*accumulate);
   if (self == nullptr || source == nullptr || adds || !move.same_dtype(source)) return false;
-  std::optional<IndexedRows> index;
-  if (whole_copy) {
-    const auto axis = axis_of(move.integer("dim"), self->shape().size());
-    auto rows = axis ? row_index(move.tensor("index"), self->shape()[*axis]) : std::nullopt;
-    if (rows) index = IndexedRows{*axis, std::move(*rows)};
-  } else {
-    index = only_index(move, self->shape());
-  }
+  const auto index = indexed_rows(move, self->shape(), whole_copy);
   if (!index) return false;
   Shape written = self->shape();
   written[index->axis] = std::ssize(index->rows);

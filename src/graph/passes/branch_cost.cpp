@@ -7,7 +7,9 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/dtype_kind.h"
 #include "graph/conditional.h"
+#include "graph/division.h"
 
 namespace leapp::graph {
 namespace {
@@ -114,9 +116,6 @@ constexpr auto kIndexed = std::to_array<Indexed>({
     {"tensor_split", "tensor_indices_or_sections"},
 });
 
-constexpr auto kIntegerDivisions =
-    std::to_array<std::string_view>({"div", "divide", "floor_divide", "fmod", "remainder", "__rdiv__"});
-
 bool is_computed(const Value* value) { return value != nullptr && value->kind() != ValueKind::kConstant; }
 
 bool is_computed(const Node& node, std::string_view argument) {
@@ -126,22 +125,6 @@ bool is_computed(const Node& node, std::string_view argument) {
   const auto* several = std::get_if<std::vector<Value*>>(found);
   return several != nullptr &&
          std::any_of(several->begin(), several->end(), [](const Value* v) { return is_computed(v); });
-}
-
-bool is_integer(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64:
-    case DType::kUInt8:
-    case DType::kUInt16:
-    case DType::kUInt32:
-    case DType::kUInt64:
-      return true;
-    default:
-      return false;
-  }
 }
 
 template <typename Table>
@@ -240,7 +223,8 @@ bool can_fail(const Node& node) {
     if (entry.op == op && is_computed(node, entry.argument)) return true;
   }
   const bool integers = !node.results().empty() && is_integer(node.result()->dtype());
-  return integers && has(kIntegerDivisions, op) && is_computed(node, op == "__rdiv__" ? "self" : "other");
+  const std::string_view divisor = divisor_of(node.op());
+  return integers && !divisor.empty() && is_computed(node, divisor);
 }
 
 double work_of(const Node& node) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/dtype_kind.h"
+#include "graph/division.h"
 #include "graph/rows/handlers.h"
 
 namespace leapp::graph::rows {
@@ -41,30 +43,15 @@ constexpr std::array<std::string_view, 141> kElementwise = {
     "xlogy",
 };
 
-constexpr std::array<std::string_view, 6> kDivides = {"aten::div",  "aten::divide",    "aten::floor_divide",
-                                                      "aten::fmod", "aten::remainder", "aten::floor_divide_"};
-
-bool is_whole(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64:
-    case DType::kUInt8:
-    case DType::kBool:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Dividing an integer by what stands in a row that does not count may end the process.
 void guard_divisor(Rewriter& writer, std::vector<Argument>& arguments) {
   const Node& node = writer.node();
-  if (std::find(kDivides.begin(), kDivides.end(), node.op()) == kDivides.end()) return;
-  Value* divisor = tensor(node, "other");
+  const std::string_view name = divisor_of(node.op());
+  if (name.empty()) return;
+  Value* divisor = tensor(node, name);
   const Rows* of = divisor != nullptr ? writer.rows(divisor) : nullptr;
-  if (of != nullptr && is_whole(divisor->dtype())) set(arguments, "other", writer.filled(*of, 1));
+  const bool whole = divisor != nullptr && (is_integer(divisor->dtype()) || divisor->dtype() == DType::kBool);
+  if (of != nullptr && whole) set(arguments, name, writer.filled(*of, 1));
 }
 
 /// What a cast keeps: where rows stand.
@@ -72,7 +59,7 @@ Rows named_like(const Rows& from, const Node& node) {
   Rows kept;
   const bool same = node.op() == "aten::to" || node.op() == "aten::clone" || node.op() == "aten::contiguous" ||
                     node.op() == "aten::detach" || node.op() == "aten::alias";
-  if (!same || !is_whole(node.result()->dtype()) || node.result()->dtype() == DType::kBool) return kept;
+  if (!same || !is_integer(node.result()->dtype())) return kept;
   kept.column = from.column;
   kept.positions = from.positions;
   kept.rank_in = from.rank_in;

@@ -21,7 +21,7 @@ class Reader {
     }
     const Rows* of = writer_.rows(index);
     if (!is_mask(index)) {
-      Place place{.dim = dim_++, .shape = index->shape()};
+      IndexPlace place{.dim = dim_++, .shape = index->shape()};
       of != nullptr ? void(place.rows = *of) : void(place.value = index);
       places_.all.push_back(std::move(place));
       return of != nullptr ? use(*of->space) : Status();
@@ -40,14 +40,14 @@ class Reader {
   }
 
   Result<Places> finish() {
-    for (const Place& place : places_.all) places_.rank = std::max(places_.rank, std::ssize(place.shape));
-    for (const Place& place : places_.all) {
+    for (const IndexPlace& place : places_.all) places_.rank = std::max(places_.rank, std::ssize(place.shape));
+    for (const IndexPlace& place : places_.all) {
       if (place.value != nullptr) continue;
       const std::int64_t here = place.rows.axis + places_.rank - std::ssize(place.shape);
       if (places_.row_dim >= 0 && places_.row_dim != here) return unimplemented("it combines every row with every row");
       places_.row_dim = here;
     }
-    for (Place& place : places_.all) {
+    for (IndexPlace& place : places_.all) {
       const auto& column = place.rows.column;
       place.in_range =
           place.value == nullptr && column && place.rows.space->frame[*column] <= size_at(self_, place.dim);
@@ -88,11 +88,11 @@ class Reader {
 }  // namespace
 
 bool Places::names(std::int64_t dim) const {
-  return std::any_of(all.begin(), all.end(), [&](const Place& place) { return place.dim == dim; });
+  return std::any_of(all.begin(), all.end(), [&](const IndexPlace& place) { return place.dim == dim; });
 }
 
 std::int64_t Places::result_dim(std::int64_t dim) const {
-  const auto before = std::count_if(all.begin(), all.end(), [&](const Place& place) { return place.dim < dim; });
+  const auto before = std::count_if(all.begin(), all.end(), [&](const IndexPlace& place) { return place.dim < dim; });
   const std::int64_t rest = dim - before;
   return rest < start ? rest : rest + rank;
 }
@@ -105,7 +105,7 @@ Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*
 
 Result<std::vector<Value*>> dense_indices(Rewriter& writer, const Places& places, const Value* dense_self) {
   std::vector<Value*> indices(at(places.all.back().dim + 1), nullptr);
-  for (const Place& place : places.all) {
+  for (const IndexPlace& place : places.all) {
     Value*& index = indices[at(place.dim)];
     if (place.value != nullptr) {
       index = place.value;
@@ -121,7 +121,7 @@ Result<std::vector<Value*>> dense_indices(Rewriter& writer, const Places& places
   return indices;
 }
 
-void look_into_own_row(Rewriter& writer, Place& own) {
+void look_into_own_row(Rewriter& writer, IndexPlace& own) {
   const Space& space = *own.rows.space;
   own.rows.dense =
       writer.reshape(writer.own_row(space), with_rows(Shape(own.shape.size(), 1), own.rows.axis, space.count));
@@ -131,7 +131,7 @@ void look_into_own_row(Rewriter& writer, Place& own) {
 bool covers_frame(const Places& places, const Value* self) {
   if (places.space == nullptr || places.all.size() != places.space->frame.size() || places.rank != 1) return false;
   for (std::size_t i = 0; i < places.all.size(); ++i) {
-    const Place& place = places.all[i];
+    const IndexPlace& place = places.all[i];
     if (place.value != nullptr || place.rows.column != i || place.shape.size() != 1) return false;
     if (place.dim != places.all[0].dim + static_cast<std::int64_t>(i)) return false;
     if (size_at(self, place.dim) != places.space->frame[i]) return false;

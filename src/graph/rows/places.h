@@ -11,7 +11,7 @@
 namespace leapp::graph::rows {
 
 /// One tensor of positions.
-struct Place {
+struct IndexPlace {
   std::int64_t dim = 0;    ///< of the indexed tensor
   Value* value = nullptr;  ///< ordinary; null: `rows`
   Rows rows;
@@ -20,7 +20,7 @@ struct Place {
 };
 
 struct Places {
-  std::vector<Place> all;
+  std::vector<IndexPlace> all;
   Space* space = nullptr;     ///< of those that have rows; null: none has
   std::int64_t rank = 0;      ///< of what the positions are broadcast to
   std::int64_t row_dim = -1;  ///< among those dimensions: that of the rows
@@ -42,7 +42,7 @@ Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*
 Result<std::vector<Value*>> dense_indices(Rewriter& writer, const Places& places, const Value* dense_self);
 
 /// Whatever a row is called, densely it stands where it stands.
-void look_into_own_row(Rewriter& writer, Place& own);
+void look_into_own_row(Rewriter& writer, IndexPlace& own);
 
 /// Whether the positions are all the rows of a frame that lies in `self` as it is: [.., frame, ..].
 [[nodiscard]] bool covers_frame(const Places& places, const Value* self);

@@ -57,8 +57,8 @@ Status read_beside_rows(Rewriter& writer, const Rows& from, const Places& places
 }
 
 Status read_among_rows(Rewriter& writer, const Rows& from, Places places) {
-  const auto own =
-      std::find_if(places.all.begin(), places.all.end(), [&](const Place& place) { return place.dim == from.axis; });
+  const auto own = std::find_if(places.all.begin(), places.all.end(),
+                                [&](const IndexPlace& place) { return place.dim == from.axis; });
   if (own->value != nullptr) {
     // rows[arange(len(rows)), i]: each row looks into itself.
     if (places.space != nullptr && places.space != from.space) return unimplemented("it picks rows by their number");

@@ -60,7 +60,7 @@ Status write_frame(Rewriter& writer, const Write& write, const Places& places) {
 
 bool all_rows_apart(const Places& places) {
   std::set<std::size_t> columns;
-  for (const Place& place : places.all) {
+  for (const IndexPlace& place : places.all) {
     if (!place.in_range) continue;
     if (!place.rows.column) return true;  // a row's own place
     columns.insert(*place.rows.column);
@@ -113,7 +113,7 @@ Status write_beside_rows(Rewriter& writer, const Write& write, const Rows& to, c
 /// rows[ids_among_rows] = v
 Status write_among_rows(Rewriter& writer, const Write& write, const Rows& to, Places places) {
   const auto own =
-      std::find_if(places.all.begin(), places.all.end(), [&](const Place& place) { return place.dim == to.axis; });
+      std::find_if(places.all.begin(), places.all.end(), [&](const IndexPlace& place) { return place.dim == to.axis; });
   if (own->value != nullptr || own->rows.rank_in != to.space) return unimplemented("it picks rows by their number");
   if (places.all.size() == 1 && places.rank == 1) {
     LEAPP_ASSIGN_OR_RETURN(Value * values, dense_values(writer, write, rank_of(to.dense), to.axis, *places.space));

@@ -166,9 +166,10 @@ def large_port(folder: Path) -> Path:
     return write_model(folder, [helper.make_node("Identity", ["x"], ["y"])], shape=[1 << 30])
 
 
-def endless_loop(folder: Path) -> Path:
-    body = helper.make_graph(
-        [helper.make_node("Identity", ["on"], ["next"]), helper.make_node("Abs", ["v"], ["w"])],
+def loop_body(nodes: list[onnx.NodeProto]) -> onnx.GraphProto:
+    """Makes `next` of `on`, and `w` of `v`."""
+    return helper.make_graph(
+        nodes,
         "body",
         [
             helper.make_tensor_value_info("i", TensorProto.INT64, []),
@@ -180,28 +181,22 @@ def endless_loop(folder: Path) -> Path:
             helper.make_tensor_value_info("w", TensorProto.FLOAT, [4]),
         ],
     )
+
+
+def endless_loop(folder: Path) -> Path:
+    body = loop_body([helper.make_node("Identity", ["on"], ["next"]), helper.make_node("Abs", ["v"], ["w"])])
     loop = helper.make_node("Loop", ["rounds", "", "x"], ["y"], body=body)
     return write_model(folder, [loop], initializers=[numpy_helper.from_array(np.array(1 << 62, np.int64), "rounds")])
 
 
 def loop_while(folder: Path, comparison: str, limit: float) -> Path:
     """Goes on for as long as the sum of the inputs compares so with the limit."""
-    body = helper.make_graph(
+    body = loop_body(
         [
             helper.make_node("ReduceSum", ["v"], ["sum"], keepdims=0),
             helper.make_node(comparison, ["sum", "limit"], ["next"]),
             helper.make_node("Identity", ["v"], ["w"]),
-        ],
-        "body",
-        [
-            helper.make_tensor_value_info("i", TensorProto.INT64, []),
-            helper.make_tensor_value_info("on", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("v", TensorProto.FLOAT, [4]),
-        ],
-        [
-            helper.make_tensor_value_info("next", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("w", TensorProto.FLOAT, [4]),
-        ],
+        ]
     )
     loop = helper.make_node("Loop", ["", "", "x"], ["y"], body=body)
     return write_model(folder, [loop], initializers=[numpy_helper.from_array(np.array(limit, np.float32), "limit")])

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/op_reader.h"
+
+#include <ATen/functorch/TensorWrapper.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/arguments.h"
+#include "capture/op_info.h"
+
+namespace leapp::capture {
+namespace {
+
+// What torch.func left behind after a transform ended (the saved tensors of vjp) is the tensor inside.
+at::Tensor without_dead_wrapper(const at::Tensor& tensor) {
+  if (!tensor.unsafeGetTensorImpl()->key_set().has(c10::DispatchKey::FuncTorchGradWrapper)) return tensor;
+  const at::functorch::TensorWrapper* wrapper = at::functorch::maybeGetTensorWrapper(tensor);
+  return wrapper && !wrapper->is_alive() ? without_dead_wrapper(wrapper->value()) : tensor;
+}
+
+void note_input(PendingOp& op, const at::Tensor& tensor) {
+  op.input_impls.push_back(tensor.unsafeGetTensorImpl());
+  if (tensor.has_storage()) op.input_storages.push_back(tensor.storage().unsafeGetStorageImpl());
+}
+
+}  // namespace
+
+bool OpReader::touches_known(const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+  bool known = false;
+  for (const std::size_t at : info.writes()) {
+    for_each_tensor(inputs[at], [&](const at::Tensor& tensor) { known = known || state_.table.knows_memory(tensor); });
+  }
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) { known = known || state_.table.find(tensor) != nullptr; });
+  }
+  return known;
+}
+
+void OpReader::read(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  op.in_node = state_.calls.any();
+  op.in_node ? in_node(op, inputs) : idle(op, inputs);
+  written(op, inputs);
+}
+
+void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  const OpInfo& info = *op.info;
+  const ActivationId preference = preferred(inputs);
+  op.arguments.reserve(inputs.size());
+  const std::size_t source = info.op_class() == OpClass::kCopy ? 1 : 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    op.arguments.push_back(info.reads(i) ? argument(op, inputs[i], preference) : TraceArgument::of(c10::IValue()));
+    if (i == source && inputs[i].isTensor() && inputs[i].toTensor().defined()) {
+      op.self = info.op_class() == OpClass::kAsStrided || info.op_class() == OpClass::kAsStridedScatter
+                    ? inputs[i].toTensor()
+                    : at::Tensor();
+    }
+  }
+  op.owner = owner_of(op.arguments);
+}
+
+// No node is open: only what happens to published outputs matters.
+void OpReader::idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  bool first = true;
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) {
+      note_input(op, tensor);
+      ValuePtr value = state_.table.find(tensor);
+      const bool source = op.info->op_class() == OpClass::kCopy ? op.input_impls.size() == 2 : first;
+      if (source) op.identity = value;
+      first = false;
+      if (value && (value->kind == TracedKind::kPublished || value->kind == TracedKind::kGlue)) op.published = value;
+    });
+    op.arguments.push_back(TraceArgument::of(c10::IValue()));
+  }
+}
+
+void OpReader::written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  const bool writes_content = op.info->op_class() != OpClass::kIgnored && !op.info->inplace_view();
+  const auto add = [&](std::size_t argument) {
+    for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
+      op.written.push_back({tensor, argument, version_of(tensor)});
+      if (writes_content) state_.table.about_to_write(tensor, op.in_node);
+    });
+  };
+  for (const std::size_t at : op.info->writes()) add(at);
+  const bool hidden = op.info->op_class() == OpClass::kBatchNorm || op.info->op_class() == OpClass::kInstanceNorm;
+  if (!hidden || !flag(op, {"training", "train", "use_input_stats"})) return;
+  for (const char* name : {"running_mean", "running_var"}) {
+    const int position = op.info->argument(name);
+    const auto& stated = op.info->writes();
+    if (position < 0 || std::find(stated.begin(), stated.end(), static_cast<std::size_t>(position)) != stated.end())
+      continue;
+    add(static_cast<std::size_t>(position));
+  }
+}
+
+ActivationId OpReader::preferred(c10::ArrayRef<const c10::IValue> inputs) {
+  ActivationId found = state_.calls.only();
+  if (found != 0) return found;
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) {
+      if (found != 0) return;
+      if (const ValuePtr value = state_.table.find_own(tensor)) found = value->owner;
+    });
+  }
+  return found;
+}
+
+ValuePtr OpReader::operand(PendingOp& op, const at::Tensor& given, ActivationId preferred) {
+  const at::Tensor tensor = without_dead_wrapper(given);
+  note_input(op, tensor);
+  return state_.table.operand(tensor, preferred);
+}
+
+TraceArgument OpReader::argument(PendingOp& op, const c10::IValue& value, ActivationId preferred) {
+  if (value.isTensor()) {
+    const at::Tensor& tensor = value.toTensor();
+    if (!tensor.defined()) return TraceArgument::of(c10::IValue());
+    if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return TraceArgument::of(wrapped_number(tensor));
+    return TraceArgument::of(operand(op, tensor, preferred));
+  }
+  if (!is_tensor_list(value)) return TraceArgument::of(frozen(value));
+  std::vector<ValuePtr> values;
+  for (const c10::IValue& item : value.toListRef()) {
+    const bool present = item.isTensor() && item.toTensor().defined();
+    values.push_back(present ? operand(op, item.toTensor(), preferred) : nullptr);
+  }
+  return TraceArgument::of(std::move(values));
+}
+
+}  // namespace leapp::capture

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/state_slots.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "capture/constant_outputs.h"
+#include "capture/op_info.h"
+#include "capture/trace_testing.h"
+
+namespace leapp::capture {
+namespace {
+
+using testing::RecordedCalls;
+
+class StateSlotsTest : public ::testing::Test {
+ protected:
+  // if x.sum() > 0: <update>;   y = x + self.h
+  static std::string call(int pass, bool taken, const std::string& facts, const std::string& update = "") {
+    return fmt::format(R"(
+call n in pass {}
+graph n(%x: float32[2]) {{
+  %h = constant float32[2] [{}, 0]
+  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
+  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
+{}  %4: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)  @ "p.py":4
+  return (y=%4)
+}}
+{}
+guard %2 {} at "p.py":2
+)",
+                       pass, pass, update, facts, taken);
+  }
+  // ... self.h = x * 3
+  static std::string set(int pass, const std::string& of_h) {
+    return call(pass, true, "constant %h named \"h\" at \"p.py\":4 " + of_h + "\nkeep %3",
+                "  %3: float32[2] = aten::mul.Tensor(self=%x, other=3.0)  @ \"p.py\":3\n");
+  }
+  static std::string leave(int pass, const std::string& of_h) {
+    return call(pass, false, "constant %h named \"h\" at \"p.py\":4 " + of_h);
+  }
+
+  void record(const std::string& text) {
+    calls_ = std::make_unique<RecordedCalls>(text);
+    NodeRecord& node = calls_->node("n");
+    paths_ = {&node};
+    for (const auto& other : node.others) paths_.push_back(other.get());
+  }
+  StateSlots find() { return find_slots(paths_, evaluator_); }
+
+  LiteralEvaluator evaluator_;
+  std::unique_ptr<RecordedCalls> calls_;
+  std::vector<NodeRecord*> paths_;
+};
+
+TEST_F(StateSlotsTest, WhatOnePathSetsAnotherLeavesAlone) {
+  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0") +
+         set(3, "from n %3 of pass 0") + set(4, "from n %3 of pass 3"));
+  ASSERT_EQ(paths_.size(), 2U);
+  const StateSlots found = find();
+  ASSERT_FALSE(found.odd) << found.odd->reason;
+  ASSERT_EQ(found.slots.size(), 1U);
+  const StateSlot& slot = found.slots[0];
+  EXPECT_TRUE(slot.own);
+  EXPECT_EQ(slot.leak.name, "h");
+  EXPECT_FALSE(slot.unknown_beginning);
+  ASSERT_NE(slot.next[0], nullptr);
+  EXPECT_EQ(slot.next[0]->op->info->name(), "aten::mul");
+  EXPECT_EQ(slot.next[1], nullptr);
+  // Both paths read it in one place each.
+  std::set<std::string> parts;
+  for (const auto& [use, part] : operands_of(found.slots)) parts.insert(part);
+  EXPECT_EQ(slot.leak.uses.size(), 2U);
+  EXPECT_EQ(parts.size(), 1U);
+  EXPECT_FALSE(find_unexplained(paths_, found.slots).has_value());
+}
+
+TEST_F(StateSlotsTest, AReadThatNoSlotStandsFor) {
+  record(set(0, "alone") + leave(1, "from n %3 of pass 0"));
+  const auto odd = find_unexplained(paths_, {});
+  ASSERT_TRUE(odd.has_value());
+  EXPECT_EQ(odd->path, 1U);
+  EXPECT_EQ(odd->reason, "it reads something that was kept at p.py:4");
+}
+
+TEST_F(StateSlotsTest, NobodyKnowsWhatTheLastPathLeaves) {
+  record(set(0, "alone") + set(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 1"));
+  const StateSlots found = find();
+  ASSERT_TRUE(found.odd.has_value());
+  EXPECT_TRUE(found.slots.empty());
+  EXPECT_EQ(found.odd->path, 1U);
+  EXPECT_EQ(found.odd->reason, "no call after it shows what it leaves in 'h'; run another pass after it");
+}
+
+TEST_F(StateSlotsTest, APathThatLeavesItAloneOnlySometimes) {
+  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0") +
+         set(3, "from n %4 of pass 2") + leave(4, "from n %3 of pass 3"));
+  const StateSlots found = find();
+  ASSERT_TRUE(found.odd.has_value());
+  EXPECT_EQ(found.odd->path, 1U);
+}
+
+std::string in_memory(int pass, bool taken, const char* elements) {
+  const std::string head = fmt::format(R"(
+call n in pass {}
+graph n(%x: float32[2]) {{
+  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
+  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
+)",
+                                       pass);
+  const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
+  if (taken) {
+    return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
+           "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
+  }
+  return head + fmt::format(
+                    "  %h = constant float32[2] [{}]\n  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)\n"
+                    "  return (y=%3)\n}}\n{}guard %2 false at \"p.py\":2\nconstant %h in @h float32[2]\n",
+                    elements, memory);
+}
+
+TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
+  for (const bool writer_first : {false, true}) {
+    record(writer_first ? in_memory(0, true, "") + in_memory(1, false, "1, 2")
+                        : in_memory(0, false, "5, 6") + in_memory(1, true, "") + in_memory(2, false, "1, 2"));
+    const StateSlots found = find();
+    ASSERT_FALSE(found.odd) << found.odd->reason;
+    ASSERT_EQ(found.slots.size(), 1U);
+    const StateSlot& slot = found.slots[0];
+    EXPECT_TRUE(slot.leak.in_place);
+    const std::size_t writer = writer_first ? 0 : 1;
+    ASSERT_NE(slot.next[writer], nullptr);
+    EXPECT_EQ(bare(slot.next[writer])->kind, TracedKind::kInput);
+    EXPECT_EQ(slot.next[1 - writer], nullptr);
+    EXPECT_EQ(slot.leak.uses.size(), 1U);
+  }
+}
+
+TEST_F(StateSlotsTest, MemoryThatIsOnlyReadIsNoState) {
+  record(in_memory(0, false, "5, 6") + in_memory(1, false, "5, 6"));
+  EXPECT_TRUE(find().slots.empty());
+}
+
+TEST_F(StateSlotsTest, AllThatMattersInTheOrderOfTheProgram) {
+  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0"));
+  const std::vector<ValuePtr> roots = roots_of(*paths_[0]);
+  ASSERT_GE(roots.size(), 3U);
+  EXPECT_EQ(roots[0]->op->info->name(), "aten::add");
+  EXPECT_EQ(roots[1], paths_[0]->guards[0].value);
+  EXPECT_EQ(roots.back()->op->info->name(), "aten::mul");
+}
+
+}  // namespace
+}  // namespace leapp::capture

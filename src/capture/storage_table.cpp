@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/storage_table.h"
+
+#include <c10/core/Allocator.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace leapp::capture {
+namespace {
+
+std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
+
+bool is_from_outside(const c10::Storage& storage) {
+  const c10::Allocator* allocator = c10::GetAllocator(storage.device_type());
+  return !allocator || storage.data_ptr().get_deleter() != allocator->raw_deleter();
+}
+
+}  // namespace
+
+bool StorageTable::trackable(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage() &&
+         !tensor._is_zerotensor();
+}
+
+bool StorageTable::is_at(const at::Tensor& tensor, const std::shared_ptr<StorageContent>& content) const {
+  const auto range = ranges_.find(tensor.storage().unsafeGetStorageImpl());
+  return range != ranges_.end() && range->second.content == content && range->second.begin == address(tensor);
+}
+
+// By the storage's identity; else by its address, for memory that came in through DLPack or NumPy.
+std::shared_ptr<StorageContent> StorageTable::known(const at::Tensor& tensor) {
+  const auto found = ranges_.find(tensor.storage().unsafeGetStorageImpl());
+  if (found == ranges_.end()) return overlapping(tensor);
+  Range& range = found->second;
+  if (range.begin != address(tensor) || range.bytes != tensor.storage().nbytes()) {
+    // resize_ keeps the elements and moves the memory.
+    range.content->move_to(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()));
+    range.begin = address(tensor);
+    range.bytes = tensor.storage().nbytes();
+  }
+  return range.content;
+}
+
+// Of two storages over the same memory at least one was not allocated by torch. So only memory from elsewhere is
+// compared with everything, and everything with memory from elsewhere.
+std::shared_ptr<StorageContent> StorageTable::overlapping(const at::Tensor& tensor) {
+  const bool outside = is_from_outside(tensor.storage());
+  if (!outside && from_outside_.empty()) return nullptr;
+  const std::uintptr_t begin = address(tensor);
+  const std::uintptr_t end = begin + tensor.storage().nbytes();
+  if (begin == 0 || begin == end) return nullptr;
+  std::vector<std::shared_ptr<StorageContent>> found;
+  const auto look_at = [&](const std::shared_ptr<StorageContent>& content) {
+    const bool touches = content->begin() < end && begin < content->end();
+    if (touches && content->alive() && std::find(found.begin(), found.end(), content) == found.end())
+      found.push_back(content);
+  };
+  if (outside) {
+    for (const auto& [storage, range] : ranges_) look_at(range.content);
+  } else {
+    for (const auto& weak : from_outside_) {
+      if (const auto content = weak.lock()) look_at(content);
+    }
+  }
+  if (found.empty()) return nullptr;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    found[0]->absorb(*found[i]);
+    for (auto& [storage, range] : ranges_) {
+      if (range.content == found[i]) range.content = found[0];
+    }
+  }
+  if (begin < found[0]->begin() || end > found[0]->end()) {
+    StorageContent added(begin, static_cast<std::int64_t>(end - begin), tensor.device());
+    added.add_storage(tensor.storage());
+    found[0]->absorb(added);
+  }
+  place(found[0], tensor);
+  return found[0];
+}
+
+void StorageTable::place(const std::shared_ptr<StorageContent>& content, const at::Tensor& tensor) {
+  content->add_storage(tensor.storage());
+  if (is_from_outside(tensor.storage())) from_outside_.push_back(content);
+  Range range{tensor.storage().getWeakStorageImpl(), content, address(tensor), tensor.storage().nbytes()};
+  ranges_.insert_or_assign(tensor.storage().unsafeGetStorageImpl(), std::move(range));
+}
+
+std::shared_ptr<StorageContent> StorageTable::content(const at::Tensor& tensor) {
+  if (auto found = known(tensor)) return found;
+  auto made = std::make_shared<StorageContent>(address(tensor), static_cast<std::int64_t>(tensor.storage().nbytes()),
+                                               tensor.device());
+  place(made, tensor);
+  return made;
+}
+
+void StorageTable::sweep() {
+  std::erase_if(ranges_, [](const auto& item) { return item.second.storage.expired(); });
+  std::erase_if(from_outside_, [](const auto& item) {
+    const auto content = item.lock();
+    return !content || !content->alive();
+  });
+}
+
+void StorageTable::drop_plain() {
+  std::erase_if(ranges_, [](const auto& item) {
+    const std::shared_ptr<StorageContent>& content = item.second.content;
+    return content->plain() && !content->has_constants() && content.use_count() == 1;
+  });
+}
+
+std::vector<std::shared_ptr<StorageContent>> StorageTable::written() const {
+  std::vector<std::shared_ptr<StorageContent>> found;
+  for (const auto& [storage, range] : ranges_) {
+    const std::shared_ptr<StorageContent>& content = range.content;
+    const bool outlives = content->kept() && !content->writes().empty() && content->alive();
+    if (outlives && std::find(found.begin(), found.end(), content) == found.end()) found.push_back(content);
+  }
+  // Where torch put it is not the same in every run.
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->begin() < b->begin(); });
+  return found;
+}
+
+}  // namespace leapp::capture
