@@ -76,6 +76,7 @@ lanes::Watched<Number> GuardSet::watched(GuardedPort& port) const {
     found.rate = *numbers(port.rate());
   }
   found.keeps = port.keeps && !port.is_state();
+  found.settle();
   return found;
 }
 

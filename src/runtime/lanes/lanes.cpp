@@ -110,8 +110,9 @@ void map_short(const Mapping& m, const float* from, float* to) noexcept {
   constexpr std::size_t kCount = hn::MaxLanes(d);
   const double* const factors = m.lane_numbers;
   const double* const offsets = factors + 2 * kCount;
-  const std::size_t last = m.size - kCount;
-  for (std::size_t row = 0; row < m.rows; ++row, from += m.size, to += m.size) {
+  const std::size_t size = m.size;
+  const std::size_t last = size - kCount;
+  for (std::size_t left = m.rows; left > 0; --left, from += size, to += size) {
     const Ends<D> ends = pick(d, Ends<D>{hn::LoadU(d, from), hn::LoadU(d, from + last)}, m.codes.data());
     hn::StoreU(convert_floats<kFormula>(d, ends.first, factors, offsets), d, to);
     hn::StoreU(convert_floats<kFormula>(d, ends.last, factors + kCount, offsets + kCount), d, to + last);
@@ -225,6 +226,18 @@ HWY_INLINE hn::Mask<D> compare_short(D d, const Watched<Number>& w, const Sides<
   return hn::Or(hn::Not(there), compare<kUniform>(d, w, values, hn::MaskedLoad(there, d, sides.last), 0));
 }
 
+/// The same for what is usual.
+template <typename Number, class D>
+HWY_INLINE hn::Mask<D> compare_usual(D d, const Watched<Number>& w, Turn turn) {
+  constexpr std::size_t kLine = Watched<Number>::kLine;
+  const auto there = hn::FirstN(d, w.size);
+  const auto values = hn::MaskedLoad(there, d, w.from[turn.parity]);
+  const auto last = hn::Load(d, w.table + turn.last * kLine);
+  hn::Store(values, d, w.table + (1 - turn.last) * kLine);
+  const auto bounds = hn::And(hn::Ge(values, hn::Set(d, w.lower)), hn::Le(values, hn::Set(d, w.upper)));
+  return hn::Or(hn::Not(there), hn::And(bounds, hn::Le(hn::Abs(hn::Sub(values, last)), hn::Set(d, w.rate))));
+}
+
 #else
 
 template <typename Number>
@@ -238,6 +251,12 @@ HWY_INLINE bool all_within(std::span<const Watched<Number>> all, Turn turn) {
   bool few_fine = true;
   auto fine = hn::Eq(hn::Zero(d), hn::Zero(d));
   for (const Watched<Number>& w : all) {
+#if LEAPP_LANES_HAVE_MASKS
+    if (w.usual) {
+      fine = hn::And(fine, compare_usual(d, w, turn));
+      continue;
+    }
+#endif
     const std::size_t pitch = Watched<Number>::pitch_of(w.size);
     const Number* const state = w.state[turn.parity];
     const Sides<Number> sides{.from = w.from[turn.parity],

@@ -52,15 +52,20 @@ struct alignas(64) Watched {
   bool limited = false;  ///< there are rates
   bool keeps = false;    ///< values become the next last ones
   bool uniform = false;  ///< all elements have the limits that follow
+  bool usual = false;    ///< see settle()
   Number lower = 0;
   Number upper = 0;
   Number rate = 0;
 
+  static constexpr std::size_t kLine = 64 / sizeof(Number);
+
   /// Whole lines of the cache: no vector is in two of them.
   [[nodiscard]] static constexpr std::size_t pitch_of(std::size_t size) noexcept {
-    constexpr std::size_t kLine = 64 / sizeof(Number);
     return (size + kLine - 1) / kLine * kLine;
   }
+
+  /// All of the above is set. What most ports are is looked at without asking for each of it again.
+  void settle() noexcept { usual = limited && keeps && uniform && state[0] == nullptr && size <= kLine; }
 };
 
 struct Turn {

@@ -47,6 +47,9 @@ struct Example {
     mapping.places = places.data();
     mapping.size = static_cast<std::uint32_t>(size);
     mapping.rows = static_cast<std::uint32_t>(rows);
+    finish();
+  }
+  void finish() {
     spread(mapping, std::span<double, Mapping::kSpread>(static_cast<double*>(room.data()), Mapping::kSpread));
   }
 
@@ -94,6 +97,23 @@ TEST_P(LanesTest, MapsAreTheSameBitsAsOneElementAfterTheOther) {
   }
 }
 
+// A sum that takes the product unrounded has what rounding left over; here that is all there is.
+TEST_P(LanesTest, AProductIsRoundedBeforeItIsAddedTo) {
+  std::mt19937 random(5);
+  for (std::size_t size = 1; size <= kLongest; ++size) {
+    Example example(size, 1, true, random);
+    const std::vector<float> from(size, 0.1F);
+    for (std::size_t i = 0; i < size; ++i) {
+      const volatile double product = static_cast<double>(0.1F) * example.numbers[i];
+      example.numbers[size + i] = -product;
+    }
+    example.finish();
+    std::vector<float> to(size, kUntouched);
+    forward_map(example.mapping)(example.mapping, from.data(), to.data());
+    ASSERT_EQ(to, std::vector<float>(size, 0.F)) << size;
+  }
+}
+
 struct Kind {
   bool limited = false;
   bool state = false;
@@ -137,6 +157,7 @@ struct Port {
     watched.lower = kind.uniform ? -1 : 1;
     watched.upper = kind.uniform ? 1 : -1;
     watched.rate = kind.uniform ? 0.25 : -1;
+    watched.settle();
   }
   [[nodiscard]] Number* part(std::size_t at) const { return watched.table + at * pitch; }
   [[nodiscard]] std::vector<Number> kept(std::size_t half) const { return {part(half), part(half) + watched.size}; }
