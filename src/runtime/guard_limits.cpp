@@ -134,11 +134,10 @@ Status set_element(GuardedPort& guarded, std::size_t element, const Limits& limi
   }
   double rate = limits.per_step.value_or(kInfinity);
   if (limits.per_second) rate = std::min(rate, *limits.per_second / *port.frequency);
-  const std::size_t size = guarded.rates.size();
-  store_element(dtype, guarded.limits(), element, lower);
-  store_element(dtype, guarded.limits(), size + element, upper);
+  store_element(dtype, guarded.part(2), element, lower);
+  store_element(dtype, guarded.part(3), element, upper);
   guarded.rates[element] = rate;
-  if (!is_whole(dtype)) store_element(dtype, guarded.limits(), 2 * size + element, rate);
+  if (!is_whole(dtype)) store_element(dtype, guarded.part(4), element, rate);
   guarded.limited = guarded.limited || rate < kInfinity;
   return {};
 }
@@ -169,7 +168,7 @@ Result<GuardedPort> guarded_port(const PortGuard& rule, Port port) {
   guarded.bounds = rule.bounds;
   guarded.rate_action = rule.rate;
   const std::size_t bytes = port.size() * dtype_size(port.dtype);
-  guarded.table.resize(5 * bytes);
+  guarded.table.resize(5 * CacheLines::round_up(bytes));
   guarded.next.resize(bytes);
   guarded.uniform = std::all_of(limits.begin(), limits.end(), [&](const Limits& one) { return one == limits.front(); });
   guarded.rates.resize(port.size());

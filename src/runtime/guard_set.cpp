@@ -73,9 +73,10 @@ lanes::Watched<Number> GuardSet::watched(GuardedPort& port) const {
   if (port.uniform && found.size > 0) {
     found.lower = *numbers(port.lower());
     found.upper = *numbers(port.upper());
-    found.rate = numbers(port.upper())[found.size];
+    found.rate = *numbers(port.rate());
   }
   found.keeps = port.keeps && !port.is_state();
+  found.settle();
   return found;
 }
 
@@ -282,8 +283,8 @@ void GuardSet::forget() noexcept {
   all_kept_ = false;
   for (GuardedPort& port : ports_) {
     port.has_last = false;
-    for (std::size_t i = 0; i < 2 * port.rates.size(); ++i) {
-      store_element(port.port.dtype, port.kept(0), i, kNaN);
+    for (const unsigned turn : {0U, 1U}) {
+      for (std::size_t i = 0; i < port.rates.size(); ++i) store_element(port.port.dtype, port.kept(turn), i, kNaN);
     }
   }
 }

@@ -28,6 +28,9 @@ struct GuardedPlace {
 class CacheLines {
  public:
   void resize(std::size_t bytes) { lines_.resize(bytes / sizeof(Line) + 1); }
+  [[nodiscard]] static std::size_t round_up(std::size_t bytes) noexcept {
+    return (bytes + sizeof(Line) - 1) / sizeof(Line) * sizeof(Line);
+  }
   [[nodiscard]] std::byte* data() noexcept { return lines_.data()->bytes.data(); }
   [[nodiscard]] const std::byte* data() const noexcept { return lines_.data()->bytes.data(); }
 
@@ -47,8 +50,9 @@ struct GuardedPort {
   GuardAction rate_action = GuardAction::kClamp;
   bool keeps = false;    ///< something is compared with, or held at, the last good value
   bool limited = false;  ///< there is a rate
-  /// Of the port's dtype, so that they can be compared as they are: the last good values of inputs and outputs, twice
-  /// (see GuardSet::turn_), the lower bounds, the upper ones and, of floats, the rates.
+  /// Of the port's dtype, so that they can be compared as they are, each beginning with a line of the cache: the last
+  /// good values of inputs and outputs, twice (see GuardSet::turn_), the lower bounds, the upper ones and, of floats,
+  /// the rates.
   CacheLines table;
   bool uniform = false;         ///< all elements have the same limits
   std::vector<double> rates;    ///< infinite where there is none
@@ -57,11 +61,15 @@ struct GuardedPort {
   bool dirty = false;
 
   [[nodiscard]] std::size_t bytes() const noexcept { return next.size(); }
-  [[nodiscard]] std::byte* kept(unsigned turn) noexcept { return table.data() + turn * bytes(); }
-  [[nodiscard]] const std::byte* kept(unsigned turn) const noexcept { return table.data() + turn * bytes(); }
-  [[nodiscard]] std::byte* limits() noexcept { return table.data() + 2 * bytes(); }
-  [[nodiscard]] const std::byte* lower() const noexcept { return table.data() + 2 * bytes(); }
-  [[nodiscard]] const std::byte* upper() const noexcept { return table.data() + 3 * bytes(); }
+  [[nodiscard]] std::byte* part(std::size_t at) noexcept { return table.data() + at * CacheLines::round_up(bytes()); }
+  [[nodiscard]] const std::byte* part(std::size_t at) const noexcept {
+    return table.data() + at * CacheLines::round_up(bytes());
+  }
+  [[nodiscard]] std::byte* kept(unsigned turn) noexcept { return part(turn); }
+  [[nodiscard]] const std::byte* kept(unsigned turn) const noexcept { return part(turn); }
+  [[nodiscard]] const std::byte* lower() const noexcept { return part(2); }
+  [[nodiscard]] const std::byte* upper() const noexcept { return part(3); }
+  [[nodiscard]] const std::byte* rate() const noexcept { return part(4); }
   [[nodiscard]] bool is_state() const noexcept { return place.last[0] != nullptr; }
 };
 

@@ -88,7 +88,7 @@ double at(const std::vector<double>& numbers, std::size_t i, double otherwise) {
 /// Tables of one direction. What every step needs of them comes first, in one line of the cache.
 struct alignas(64) Direction {
   void allocate(std::size_t size, bool converts) {
-    lines.resize((2 * size * sizeof(double) + sizeof(Line) - 1) / sizeof(Line));
+    lines.resize(kSpreadLines + 2 * size * sizeof(double) / sizeof(Line) + 1);
     places.resize(size);
     mapping.size = static_cast<std::uint32_t>(size);
     mapping.places = places.data();
@@ -97,9 +97,15 @@ struct alignas(64) Direction {
 
   void set(std::size_t to, std::size_t from, double factor, double offset) {
     places[to] = static_cast<std::int32_t>(from);
-    if (to < mapping.codes.size()) mapping.codes[to] = lanes::code_of(from, mapping.size);
     numbers()[to] = factor;
     numbers()[mapping.size + to] = offset;
+  }
+
+  /// Everything is set.
+  void finish(lanes::MapFloats (*find)(const lanes::Mapping&) noexcept) {
+    constexpr std::size_t kRoom = lanes::Mapping::kSpread;
+    lanes::spread(mapping, std::span<double, kRoom>(lines.front().numbers.data(), kRoom));
+    map = find(mapping);
   }
 
   bool operator==(const Direction& other) const {
@@ -115,7 +121,8 @@ struct alignas(64) Direction {
     std::array<double, 8> numbers{};
     bool operator==(const Line&) const = default;
   };
-  [[nodiscard]] double* numbers() { return lines.data()->numbers.data(); }
+  static constexpr std::size_t kSpreadLines = lanes::Mapping::kSpread * sizeof(double) / sizeof(Line);
+  [[nodiscard]] double* numbers() { return lines[kSpreadLines].numbers.data(); }
 
   std::vector<std::int32_t> places;
   std::vector<Line> lines;
@@ -161,8 +168,6 @@ std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, s
     direction->allocate(size, converts(conversion, order.size()));
     direction->mapping.rows = static_cast<std::uint32_t>(size == 0 ? 0 : port.size() / size);
   }
-  tables->put.map = lanes::forward_map(tables->put.mapping);
-  tables->take.map = lanes::backward_map(tables->take.mapping);
   for (std::size_t robot = 0; robot < size; ++robot) {
     const std::size_t name = robot / inner;
     const std::size_t ours = order[name] * inner + robot % inner;
@@ -171,6 +176,8 @@ std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, s
     tables->put.set(ours, robot, factor, offset);
     tables->take.set(robot, ours, 1 / factor, offset);
   }
+  tables->put.finish(&lanes::forward_map);
+  tables->take.finish(&lanes::backward_map);
   return share(std::move(tables));
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <future>
@@ -57,27 +58,45 @@ Status check(const RecorderOptions& options) {
   return {};
 }
 
-/// Gives ports their places in a slot. What lies close together in memory is copied in one go, with what is between.
-std::vector<StepTap::Copy> place(std::vector<RecordedPort>& ports, std::size_t& end) {
-  std::vector<RecordedPort*> order;
-  for (RecordedPort& port : ports) order.push_back(&port);
-  const auto address = [](const RecordedPort* port) { return static_cast<const std::byte*>(port->port.data); };
-  std::sort(order.begin(), order.end(),
-            [&](const auto* a, const auto* b) { return std::less<>()(address(a), address(b)); });
-  std::vector<StepTap::Copy> copies;
-  for (RecordedPort* port : order) {
-    const std::byte* from = address(port);
-    if (copies.empty() || from > copies.back().from + copies.back().size + kSlotAlignment) {
-      end = aligned(end);
-      copies.push_back({from, end, 0});
-    }
-    StepTap::Copy& run = copies.back();
-    const auto offset = static_cast<std::size_t>(from - run.from);
-    port->at = run.to + offset;
-    run.size = std::max(run.size, offset + port->codec.bytes());
-    end = run.to + run.size;
+/// Lays out what is streamed in one go. REQUIRES: what is added is memory of a pipeline's, which can be read up to the
+/// end of its line.
+class StripLayout {
+ public:
+  explicit StripLayout(std::size_t begin) : end_(aligned(begin)) {}
+
+  /// Where it goes: close to the one before, as every line is one to be written.
+  std::size_t add(const void* from, std::size_t size) {
+    strips_.push_back({static_cast<const std::byte*>(from), end_, size});
+    end_ += (size + lanes::Strip::kGrain - 1) / lanes::Strip::kGrain * lanes::Strip::kGrain;
+    return strips_.back().to;
   }
-  return copies;
+
+  /// The last line is filled up: part of a line costs more than all of it.
+  StepTap::Strips finish(std::size_t& end) {
+    static constexpr std::array<std::byte, kSlotAlignment> kZeros{};
+    if (end_ != aligned(end_)) add(kZeros.data(), aligned(end_) - end_);
+    end = end_;
+    return std::move(strips_);
+  }
+
+ private:
+  std::size_t end_;
+  StepTap::Strips strips_;
+};
+
+/// Gives ports their places in a slot.
+StepTap::Strips place(std::vector<RecordedPort>& ports, std::size_t& end) {
+  StripLayout layout(end);
+  for (RecordedPort& port : ports) port.at = layout.add(port.port.data, port.codec.bytes());
+  return layout.finish(end);
+}
+
+/// The same for states, which are in `memory`; `at` is one or the other of their places.
+StepTap::Strips place(std::vector<RecordedPort>& states, std::size_t RecordedPort::*at,
+                      const std::vector<const std::byte*>& memory, std::size_t& end) {
+  StripLayout layout(end);
+  for (std::size_t i = 0; i < states.size(); ++i) states[i].*at = layout.add(memory[i], states[i].codec.bytes());
+  return layout.finish(end);
 }
 
 mcap::Metadata files_of(const fs::path& yaml, const bundle::BundleSpec& spec) {
@@ -181,21 +200,18 @@ Status Recorder::Impl::lay_out(Pipeline::Impl& recorded, RecordingLayout& layout
   std::size_t end = sizeof(SlotHead);
   tap->inputs = place(layout.inputs, end);
   tap->outputs = place(layout.outputs, end);
-  for (std::size_t i = 0; i < layout.states.size(); ++i) {
-    RecordedPort& state = layout.states[i];
-    const Place where = recorded.plan.states[i].place;
-    const std::size_t size = state.codec.bytes();
-    state.before = aligned(end);
-    state.at = aligned(state.before + size);
-    end = state.at + size;
-    tap->states.push_back(
-        {{recorded.buffers.at(where, 0), recorded.buffers.at(where, 1)}, state.before, state.at, size});
+  const std::size_t states_at = end;
+  for (const unsigned parity : {0U, 1U}) {
+    end = states_at;
+    std::vector<const std::byte*> memory;
+    for (const StatePlan& state : recorded.plan.states) memory.push_back(recorded.buffers.at(state.place, parity));
+    tap->states_before[parity] = place(layout.states, &RecordedPort::before, memory, end);
+    tap->states_after[parity] = place(layout.states, &RecordedPort::at, memory, end);
   }
   tap->memory_at = layout.memory_at = aligned(end);
   tap->memory_size = layout.memory_size = recorded.guards ? recorded.guards->memory_size() : 0;
   tap->rules = recorded.guards_set;
-  LEAPP_ASSIGN_OR_RETURN(
-      ring, StepRing::make({.bytes = tap->memory_at + tap->memory_size, .usual = tap->memory_at}, ring_bytes));
+  LEAPP_ASSIGN_OR_RETURN(ring, StepRing::make(tap->memory_at + tap->memory_size, ring_bytes));
   tap->ring = ring.get();
   return {};
 }
@@ -324,7 +340,7 @@ bool Recorder::record(const StepTimes& times) noexcept {
   const bool refused = inside.guards && inside.guards->refused();
   const StepResult result = refused ? StepResult::kRefused : inside.failed ? StepResult::kFailed : StepResult::kOk;
   return tap.record({.parity = inside.parity,
-                     .result = static_cast<std::uint32_t>(result),
+                     .result = static_cast<std::uint8_t>(result),
                      .guard_events = inside.guards ? static_cast<std::uint32_t>(inside.guards->event_count()) : 0,
                      .deadline = nanoseconds_of(times.deadline),
                      .woken = nanoseconds_of(times.woken),

@@ -9,16 +9,15 @@
 
 namespace leapp::runtime {
 
-Result<std::unique_ptr<StepRing>> StepRing::make(Slot slot, std::size_t bytes) {
+Result<std::unique_ptr<StepRing>> StepRing::make(std::size_t slot_bytes, std::size_t bytes) {
   constexpr std::size_t kLargest = std::size_t{1} << 36U;
   std::unique_ptr<StepRing> ring(new StepRing);
-  ring->slot_bytes_ = (slot.bytes + 63) / 64 * 64;
-  ring->usual_bytes_ = std::min(slot.usual, slot.bytes);
+  ring->slot_bytes_ = (slot_bytes + 63) / 64 * 64;
   ring->count_ = std::max(kFewest, bytes / std::max<std::size_t>(ring->slot_bytes_, 1));
-  if (slot.bytes > kLargest / kFewest || ring->count_ > kLargest / ring->slot_bytes_) {
+  if (slot_bytes > kLargest / kFewest || ring->count_ > kLargest / ring->slot_bytes_) {
     return invalid_argument(
         fmt::format("expected at most {} bytes between the loop and the file, found {} for {} bytes a step", kLargest,
-                    bytes, slot.bytes));
+                    bytes, slot_bytes));
   }
   // Populated: no page is missing when the loop writes to it for the first time.
   void* memory = ::mmap(nullptr, ring->count_ * ring->slot_bytes_, PROT_READ | PROT_WRITE,
@@ -28,12 +27,6 @@ Result<std::unique_ptr<StepRing>> StepRing::make(Slot slot, std::size_t bytes) {
   }
   ring->memory_ = ring->next_ = static_cast<std::byte*>(memory);
   return ring;
-}
-
-void StepRing::fetch(std::byte* slot, std::size_t bytes) noexcept {
-  // Not into the nearest cache, which is full of what the step needs.
-  constexpr std::size_t kMost = std::size_t{8} << 10U;
-  for (std::size_t at = 0; at < std::min(bytes, kMost); at += 64) __builtin_prefetch(slot + at, 0, 2);
 }
 
 StepRing::~StepRing() {

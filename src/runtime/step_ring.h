@@ -16,13 +16,9 @@ class StepRing {
  public:
   static constexpr std::size_t kFewest = 8;
 
-  struct Slot {
-    std::size_t bytes = 0;
-    std::size_t usual = 0;  ///< of these: what is written at every step, at the beginning of the slot
-  };
-
-  /// As many slots as fit into `bytes`, and kFewest at least. All of the memory is there at once.
-  static Result<std::unique_ptr<StepRing>> make(Slot slot, std::size_t bytes);
+  /// As many slots as fit into `bytes`, and kFewest at least, each beginning with a line of the cache. All of the
+  /// memory is there at once.
+  static Result<std::unique_ptr<StepRing>> make(std::size_t slot_bytes, std::size_t bytes);
 
   ~StepRing();
   StepRing(const StepRing&) = delete;
@@ -42,7 +38,7 @@ class StepRing {
     published_.store(++head_, std::memory_order_release);
     next_ += slot_bytes_;
     if (next_ == memory_ + count_ * slot_bytes_) next_ = memory_;
-    fetch(next_, usual_bytes_);
+    __builtin_prefetch(next_, 0, 2);  // its first line, which the other thread's core has had last
   }
 
   // ---- The thread that empties them.
@@ -59,13 +55,9 @@ class StepRing {
  private:
   StepRing() = default;
   [[nodiscard]] std::byte* slot(std::uint64_t number) const noexcept { return memory_ + number % count_ * slot_bytes_; }
-  /// Asks for the memory of the next slot, which the other thread's core has had last: it comes while the loop does
-  /// something else, and not when the next step waits to write there.
-  static void fetch(std::byte* slot, std::size_t bytes) noexcept;
 
   std::byte* memory_ = nullptr;
   std::size_t slot_bytes_ = 0;
-  std::size_t usual_bytes_ = 0;
   std::size_t count_ = 0;
   // Each thread writes to a cache line of its own.
   alignas(64) std::uint64_t head_ = 0;

@@ -12,17 +12,16 @@ void StepTap::begin(const Guards& guards) noexcept {
   ++number_;
   slot_ = stopped.load(std::memory_order_relaxed) ? nullptr : ring->acquire();
   if (slot_ == nullptr) return;
-  SlotHead& head = this->head();
-  head.number = number_ - 1;
-  head.begin = monotonic_now();
-  head.has_before = false;
-  head.guards_changed = guards.rules != rules;
-  head.has_memory = !head.guards_changed && memory_size != 0 && (gap_ || guards.memory != seen_memory_);
-  if (head.has_memory) {
+  head_.number = number_ - 1;
+  head_.begin = monotonic_now();
+  head_.has_before = false;
+  head_.guards_changed = guards.rules != rules;
+  head_.has_memory = !head_.guards_changed && memory_size != 0 && (gap_ || guards.memory != seen_memory_);
+  if (head_.has_memory) {
     guards.set->save_memory(slot_ + memory_at);
     seen_memory_ = guards.memory;
   }
-  for (const Copy& copy : inputs) std::memcpy(slot_ + copy.to, copy.from, copy.size);
+  stream_(inputs, slot_);
 }
 
 bool StepTap::record(const End& end) noexcept {
@@ -34,16 +33,17 @@ bool StepTap::record(const End& end) noexcept {
     gap_ = true;
     return false;
   }
-  SlotHead& head = this->head();
-  head.end = monotonic_now();
-  head.dropped = dropped.load(std::memory_order_relaxed);
-  head.deadline = end.deadline;
-  head.woken = end.woken;
-  head.input = end.input;
-  head.result = end.result;
-  head.guard_events = end.guard_events;
-  for (const Copy& copy : outputs) std::memcpy(slot_ + copy.to, copy.from, copy.size);
-  for (const StateCopy& copy : states) std::memcpy(slot_ + copy.after, copy.from[end.parity], copy.size);
+  stream_(outputs, slot_);
+  stream_(states_after[end.parity], slot_);
+  head_.end = monotonic_now();
+  head_.dropped = dropped.load(std::memory_order_relaxed);
+  head_.deadline = end.deadline;
+  head_.woken = end.woken;
+  head_.input = end.input;
+  head_.result = end.result;
+  head_.guard_events = end.guard_events;
+  *reinterpret_cast<SlotHead*>(slot_) = head_;  // not streamed: the fence would wait for it
+  lanes::end_stream();
   ring->publish();
   slot_ = nullptr;
   gap_ = false;

@@ -7,17 +7,17 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
+#include "runtime/lanes/lanes.h"
 #include "runtime/step_ring.h"
 
 namespace leapp::runtime {
 
 class GuardSet;
 
-/// What a slot begins with. Times are nanoseconds of the monotonic clock.
-struct SlotHead {
+/// What a slot begins with: a line of the cache. Times are nanoseconds of the monotonic clock.
+struct alignas(64) SlotHead {
   std::uint64_t number = 0;
   std::uint64_t dropped = 0;
   std::int64_t begin = 0;
@@ -25,30 +25,22 @@ struct SlotHead {
   std::int64_t deadline = 0;
   std::int64_t woken = 0;
   std::int64_t input = 0;
-  std::uint32_t result = 0;
   std::uint32_t guard_events = 0;
+  std::uint8_t result = 0;
   bool has_before = false;  ///< the step got as far as the models; else the state before it is that after it
   bool has_memory = false;
   bool guards_changed = false;
 };
+static_assert(sizeof(SlotHead) == 64);
 
 /// What a step does beside its work when it is recorded: copies what it begins with into a slot of the ring, and with
 /// record() what it ends with. Belongs to the pipeline's thread. Nothing here allocates or waits.
+///
+/// All of it is streamed past the caches: the slot was last in those of the thread that writes the file, and getting
+/// its lines from there would cost more than all the rest.
 class StepTap {
  public:
-  /// Memory that stays where it is.
-  struct Copy {
-    const std::byte* from = nullptr;
-    std::size_t to = 0;  ///< in the slot
-    std::size_t size = 0;
-  };
-  /// State: by the parity of the step that reads it.
-  struct StateCopy {
-    std::array<const std::byte*, 2> from{};
-    std::size_t before = 0;
-    std::size_t after = 0;
-    std::size_t size = 0;
-  };
+  using Strips = std::vector<lanes::Strip>;
 
   /// What the pipeline's guards are; it changes with them.
   struct Guards {
@@ -57,18 +49,22 @@ class StepTap {
     std::uint64_t memory = 0;  ///< how often what they remember was changed from outside
   };
 
+  StepTap() = default;
+  StepTap(const StepTap&) = delete;
+  StepTap& operator=(const StepTap&) = delete;
+
   /// A step begins; the inputs are as the caller gave them.
   void begin(const Guards& guards) noexcept;
   /// Its models are about to run and read the state.
   void read_state(unsigned parity) noexcept {
     if (slot_ == nullptr) return;
-    for (const StateCopy& copy : states) std::memcpy(slot_ + copy.before, copy.from[parity], copy.size);
-    head().has_before = true;
+    stream_(states_before[parity], slot_);
+    head_.has_before = true;
   }
 
   struct End {
     unsigned parity = 0;  ///< of the next step
-    std::uint32_t result = 0;
+    std::uint8_t result = 0;
     std::uint32_t guard_events = 0;
     std::int64_t deadline = 0;
     std::int64_t woken = 0;
@@ -79,12 +75,13 @@ class StepTap {
 
   // Set before the first step.
   StepRing* ring = nullptr;
-  std::vector<Copy> inputs;
-  std::vector<Copy> outputs;
-  std::vector<StateCopy> states;
-  std::size_t memory_at = 0;    ///< of what the guards remember, in the slot
-  std::size_t memory_size = 0;  ///< 0: nothing
-  std::uint64_t rules = 0;      ///< Guards::rules of the guards that the file has
+  Strips inputs;
+  Strips outputs;
+  std::array<Strips, 2> states_before;  ///< by the parity of the step that reads them
+  std::array<Strips, 2> states_after;   ///< likewise, so that of the next step
+  std::size_t memory_at = 0;            ///< of what the guards remember, in the slot
+  std::size_t memory_size = 0;          ///< 0: nothing
+  std::uint64_t rules = 0;              ///< Guards::rules of the guards that the file has
 
   std::atomic<bool> stopped{false};  ///< nothing more is written
   std::atomic<std::uint64_t> steps{0};
@@ -93,8 +90,8 @@ class StepTap {
   std::atomic<bool> swapped{false};  ///< detached because of the latter
 
  private:
-  [[nodiscard]] SlotHead& head() noexcept { return *reinterpret_cast<SlotHead*>(slot_); }
-
+  SlotHead head_;
+  const lanes::Stream stream_ = lanes::stream();
   std::byte* slot_ = nullptr;
   std::uint64_t number_ = 0;
   std::uint64_t seen_memory_ = 0;

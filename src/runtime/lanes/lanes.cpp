@@ -9,6 +9,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/lanes/lanes.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -17,9 +18,6 @@ namespace leapp::runtime::lanes {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Of a code: the element is in the second vector.
-constexpr std::uint8_t kInLast = 0x40;
 
 // Joints are a dozen or two: longer vectors than these would mostly be empty.
 using Eight = hn::CappedTag<float, 8>;
@@ -50,29 +48,58 @@ void map_singly(const Mapping& m, const float* from, float* to) noexcept {
 #if LEAPP_LANES_ARE_VECTORS
 
 template <Formula kFormula, class D, class V>
-HWY_INLINE auto convert_doubles(D d, V values, const double* factors, std::size_t size) {
+HWY_INLINE auto convert_doubles(D d, V values, const double* factors, const double* offsets) {
   const hn::Rebind<double, D> wide;
   const auto x = hn::PromoteTo(wide, values);
   const auto factor = hn::LoadU(wide, factors);
-  const auto offset = hn::LoadU(wide, factors + size);
+  const auto offset = hn::LoadU(wide, offsets);
   return hn::DemoteTo(
       d, kFormula == Formula::kForward ? hn::Add(hn::Mul(x, factor), offset) : hn::Mul(hn::Sub(x, offset), factor));
 }
 
-/// A vector of floats by what is `at` in the tables.
 template <Formula kFormula, class D>
-HWY_INLINE hn::Vec<D> convert_floats(D d, const Mapping& m, std::size_t at, hn::Vec<D> values) {
-  const double* factors = m.numbers + at;
+HWY_INLINE hn::Vec<D> convert_floats(D d, hn::Vec<D> values, const double* factors, const double* offsets) {
   if constexpr (kFormula == Formula::kNone) {
     return values;
   } else if constexpr (hn::MaxLanes(hn::ScalableTag<double>()) >= hn::MaxLanes(d)) {
-    return convert_doubles<kFormula>(d, values, factors, m.size);
+    return convert_doubles<kFormula>(d, values, factors, offsets);
   } else {
     const hn::Half<D> half;
-    const auto low = convert_doubles<kFormula>(half, hn::LowerHalf(half, values), factors, m.size);
-    const auto high =
-        convert_doubles<kFormula>(half, hn::UpperHalf(half, values), factors + hn::MaxLanes(half), m.size);
+    constexpr std::size_t kHalf = hn::MaxLanes(half);
+    const auto low = convert_doubles<kFormula>(half, hn::LowerHalf(half, values), factors, offsets);
+    const auto high = convert_doubles<kFormula>(half, hn::UpperHalf(half, values), factors + kHalf, offsets + kHalf);
     return hn::Combine(d, high, low);
+  }
+}
+
+/// Vectors of the first and of the last elements of a row.
+template <class D>
+struct Ends {
+  hn::Vec<D> first;
+  hn::Vec<D> last;
+};
+
+/// A code counts the lanes of both.
+template <class D>
+HWY_INLINE Ends<D> pick(D d, Ends<D> from, const std::uint8_t* codes) {
+  constexpr std::size_t kCount = hn::MaxLanes(d);
+  if constexpr (hn::MaxLanes(hn::ScalableTag<float>()) >= 2 * kCount) {
+    const hn::Twice<D> both;
+    const hn::RebindToSigned<hn::Twice<D>> places;
+    const hn::Rebind<std::uint8_t, hn::Twice<D>> bytes;
+    const auto code = hn::IndicesFromVec(both, hn::PromoteTo(places, hn::LoadU(bytes, codes)));
+    const auto picked = hn::TableLookupLanes(hn::Combine(both, from.last, from.first), code);
+    return {hn::LowerHalf(d, picked), hn::UpperHalf(d, picked)};
+  } else {
+    const hn::RebindToSigned<D> places;
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const auto one = [&](const std::uint8_t* at) HWY_ATTR {
+      const auto code = hn::PromoteTo(places, hn::LoadU(bytes, at));
+      const auto lane = hn::IndicesFromVec(d, hn::And(code, hn::Set(places, kCount - 1)));
+      const auto in_last = hn::RebindMask(d, hn::Gt(code, hn::Set(places, kCount - 1)));
+      return hn::IfThenElse(in_last, hn::TableLookupLanes(from.last, lane), hn::TableLookupLanes(from.first, lane));
+    };
+    return {one(codes), one(codes + kCount)};
   }
 }
 
@@ -80,24 +107,15 @@ HWY_INLINE hn::Vec<D> convert_floats(D d, const Mapping& m, std::size_t at, hn::
 template <Formula kFormula, class D>
 void map_short(const Mapping& m, const float* from, float* to) noexcept {
   constexpr D d;
-  const hn::RebindToSigned<D> places;
-  const hn::Rebind<std::uint8_t, D> bytes;
-  const std::size_t last = m.size - hn::MaxLanes(d);
-  for (std::size_t row = 0; row < m.rows; ++row, from += m.size, to += m.size) {
-    const auto first_values = hn::LoadU(d, from);
-    const auto last_values = hn::LoadU(d, from + last);
-    const auto one = [&](std::size_t at) HWY_ATTR {
-      const auto code = hn::PromoteTo(places, hn::LoadU(bytes, m.codes.data() + at));
-      const auto lane = hn::IndicesFromVec(d, hn::And(code, hn::Set(places, kInLast - 1)));
-      const auto in_last = hn::RebindMask(d, hn::Gt(code, hn::Set(places, kInLast - 1)));
-      const auto values =
-          hn::IfThenElse(in_last, hn::TableLookupLanes(last_values, lane), hn::TableLookupLanes(first_values, lane));
-      return convert_floats<kFormula>(d, m, at, values);
-    };
-    const auto low = one(0);
-    const auto high = one(last);
-    hn::StoreU(low, d, to);
-    hn::StoreU(high, d, to + last);
+  constexpr std::size_t kCount = hn::MaxLanes(d);
+  const double* const factors = m.lane_numbers;
+  const double* const offsets = factors + 2 * kCount;
+  const std::size_t size = m.size;
+  const std::size_t last = size - kCount;
+  for (std::size_t left = m.rows; left > 0; --left, from += size, to += size) {
+    const Ends<D> ends = pick(d, Ends<D>{hn::LoadU(d, from), hn::LoadU(d, from + last)}, m.codes.data());
+    hn::StoreU(convert_floats<kFormula>(d, ends.first, factors, offsets), d, to);
+    hn::StoreU(convert_floats<kFormula>(d, ends.last, factors + kCount, offsets + kCount), d, to + last);
   }
 }
 
@@ -110,7 +128,7 @@ void map_long(const Mapping& m, const float* from, float* to) noexcept {
     for (std::size_t i = 0; i < m.size; i += hn::MaxLanes(d)) {
       const std::size_t at = std::min(i, m.size - hn::MaxLanes(d));
       const auto values = hn::GatherIndex(d, from, hn::LoadU(places, m.places + at));
-      hn::StoreU(convert_floats<kFormula>(d, m, at, values), d, to + at);
+      hn::StoreU(convert_floats<kFormula>(d, values, m.numbers + at, m.numbers + m.size + at), d, to + at);
     }
   }
 }
@@ -142,72 +160,147 @@ MapFloats find_map(std::size_t size, bool converts, bool forward) noexcept {
 template <typename Number>
 struct Sides {
   const Number* from;
-  const Number* last;  ///< null: no rates
-  Number* next;        ///< null: nothing is kept
+  const Number* last;
+  Number* next;  ///< null: nothing is kept
 };
 
-/// Whether a vector at `i` is as it should be.
-template <bool kUniform, typename Number, class D>
-HWY_INLINE hn::Mask<D> look_at(D d, const Watched<Number>& w, const Sides<Number>& sides, std::size_t i) {
-  const Number* limits = w.table + 2 * w.size + i;
-  const auto lower = kUniform ? hn::Set(d, w.lower) : hn::LoadU(d, limits);
-  const auto upper = kUniform ? hn::Set(d, w.upper) : hn::LoadU(d, limits + w.size);
-  const auto values = hn::LoadU(d, sides.from + i);
-  if (sides.next != nullptr) hn::StoreU(values, d, sides.next + i);
-  const auto fine = hn::And(hn::Ge(values, lower), hn::Le(values, upper));
-  if (sides.last == nullptr) return fine;
-  const auto rate = kUniform ? hn::Set(d, w.rate) : hn::LoadU(d, limits + 2 * w.size);
-  return hn::And(fine, hn::Le(hn::Abs(hn::Sub(values, hn::LoadU(d, sides.last + i))), rate));
-}
-
-std::uint8_t code_for(std::size_t place, std::size_t size) noexcept {
-  const std::size_t eight = hn::MaxLanes(Eight());
-  if (!LEAPP_LANES_ARE_VECTORS || size < hn::MaxLanes(Four()) || size > 2 * eight) return 0;
-  const std::size_t count = size < eight ? hn::MaxLanes(Four()) : eight;
-  return static_cast<std::uint8_t>(place < count ? place : kInLast + place - (size - count));
+/// How many lanes the two vectors have that a row of that size is read into; 0: it is no short one.
+std::size_t lanes_for(std::size_t size) noexcept {
+  constexpr std::size_t kEight = hn::MaxLanes(Eight());
+  if (!LEAPP_LANES_ARE_VECTORS || size < hn::MaxLanes(Four()) || size > 2 * kEight) return 0;
+  return size < kEight ? hn::MaxLanes(Four()) : kEight;
 }
 
 template <typename Number>
 HWY_INLINE bool is_within(const Watched<Number>& w, const Sides<Number>& sides, std::size_t i) {
-  const Number* limits = w.table + 2 * w.size + i;
+  const std::size_t pitch = Watched<Number>::pitch_of(w.size);
+  const Number* limits = w.table + 2 * pitch + i;
   const Number value = sides.from[i];
   if (sides.next != nullptr) sides.next[i] = value;
-  if (!(value >= (w.uniform ? w.lower : limits[0]) && value <= (w.uniform ? w.upper : limits[w.size]))) return false;
-  return sides.last == nullptr || std::abs(value - sides.last[i]) <= (w.uniform ? w.rate : limits[2 * w.size]);
+  if (!(value >= (w.uniform ? w.lower : limits[0]) && value <= (w.uniform ? w.upper : limits[pitch]))) return false;
+  return !w.limited || std::abs(value - sides.last[i]) <= (w.uniform ? w.rate : limits[2 * pitch]);
 }
 
-/// The last vector overlaps the one before.
+/// Whether `values`, which are those at `i`, are as they should be. Without rates `last` does not matter.
 template <bool kUniform, typename Number, class D>
-HWY_INLINE hn::Mask<D> look_at_all(D d, const Watched<Number>& w, const Sides<Number>& sides) {
+HWY_INLINE hn::Mask<D> compare(D d, const Watched<Number>& w, hn::Vec<D> values, hn::Vec<D> last, std::size_t i) {
+  const std::size_t pitch = Watched<Number>::pitch_of(w.size);
+  const Number* limits = w.table + 2 * pitch + i;
+  const auto lower = kUniform ? hn::Set(d, w.lower) : hn::LoadU(d, limits);
+  const auto upper = kUniform ? hn::Set(d, w.upper) : hn::LoadU(d, limits + pitch);
+  const auto fine = hn::And(hn::Ge(values, lower), hn::Le(values, upper));
+  if (!w.limited) return fine;
+  const auto rate = kUniform ? hn::Set(d, w.rate) : hn::LoadU(d, limits + 2 * pitch);
+  return hn::And(fine, hn::Le(hn::Abs(hn::Sub(values, last)), rate));
+}
+
+/// Vectors one after the other. The last overlaps the one before.
+template <bool kUniform, typename Number, class D>
+HWY_INLINE hn::Mask<D> compare_long(D d, const Watched<Number>& w, const Sides<Number>& sides) {
+  const auto at = [&](std::size_t i) HWY_ATTR {
+    const auto values = hn::LoadU(d, sides.from + i);
+    if (sides.next != nullptr) hn::StoreU(values, d, sides.next + i);
+    return compare<kUniform>(d, w, values, hn::LoadU(d, sides.last + i), i);
+  };
   const std::size_t last = w.size - hn::MaxLanes(d);
-  auto fine = look_at<kUniform>(d, w, sides, last);
-  for (std::size_t i = 0; i < last; i += hn::MaxLanes(d)) fine = hn::And(fine, look_at<kUniform>(d, w, sides, i));
+  auto fine = at(last);
+  for (std::size_t i = 0; i < last; i += hn::MaxLanes(d)) fine = hn::And(fine, at(i));
   return fine;
 }
 
-/// Short ports one by one, the others by vectors.
+// Registers of masks, and vectors of a whole line: what is shorter is looked at in one go.
+#undef LEAPP_LANES_HAVE_MASKS
+#define LEAPP_LANES_HAVE_MASKS (HWY_TARGET <= HWY_AVX3)
+
+#if LEAPP_LANES_HAVE_MASKS
+
+template <typename Number>
+using Line = hn::CappedTag<Number, 64 / sizeof(Number)>;
+
+/// No more than a line. Tables have whole ones; of what is not ours only the elements are read.
+template <bool kUniform, typename Number, class D>
+HWY_INLINE hn::Mask<D> compare_short(D d, const Watched<Number>& w, const Sides<Number>& sides) {
+  const auto there = hn::FirstN(d, w.size);
+  const auto values = hn::MaskedLoad(there, d, sides.from);
+  if (sides.next != nullptr) hn::Store(values, d, sides.next);
+  return hn::Or(hn::Not(there), compare<kUniform>(d, w, values, hn::MaskedLoad(there, d, sides.last), 0));
+}
+
+/// The same for what is usual.
+template <typename Number, class D>
+HWY_INLINE hn::Mask<D> compare_usual(D d, const Watched<Number>& w, Turn turn) {
+  constexpr std::size_t kLine = Watched<Number>::kLine;
+  const auto there = hn::FirstN(d, w.size);
+  const auto values = hn::MaskedLoad(there, d, w.from[turn.parity]);
+  const auto last = hn::Load(d, w.table + turn.last * kLine);
+  hn::Store(values, d, w.table + (1 - turn.last) * kLine);
+  const auto bounds = hn::And(hn::Ge(values, hn::Set(d, w.lower)), hn::Le(values, hn::Set(d, w.upper)));
+  return hn::Or(hn::Not(there), hn::And(bounds, hn::Le(hn::Abs(hn::Sub(values, last)), hn::Set(d, w.rate))));
+}
+
+#else
+
+template <typename Number>
+using Line = hn::CappedTag<Number, 32 / sizeof(Number)>;
+
+#endif
+
 template <typename Number>
 HWY_INLINE bool all_within(std::span<const Watched<Number>> all, Turn turn) {
-  constexpr hn::CappedTag<Number, 32 / sizeof(Number)> d;
+  constexpr Line<Number> d;
   bool few_fine = true;
   auto fine = hn::Eq(hn::Zero(d), hn::Zero(d));
   for (const Watched<Number>& w : all) {
-    const std::size_t size = w.size;
-    const Number* before = w.state[turn.parity] != nullptr ? w.state[turn.parity] : w.table + turn.last * size;
-    const Sides<Number> sides{.from = w.from[turn.parity],
-                              .last = w.limited ? before : nullptr,
-                              .next = w.keeps ? w.table + (1 - turn.last) * size : nullptr};
-    if (size < hn::MaxLanes(d)) {
-      for (std::size_t i = 0; i < size; ++i) few_fine = is_within(w, sides, i) && few_fine;
-    } else {
-      fine = hn::And(fine, w.uniform ? look_at_all<true>(d, w, sides) : look_at_all<false>(d, w, sides));
+#if LEAPP_LANES_HAVE_MASKS
+    if (w.usual) {
+      fine = hn::And(fine, compare_usual(d, w, turn));
+      continue;
     }
+#endif
+    const std::size_t pitch = Watched<Number>::pitch_of(w.size);
+    const Number* const state = w.state[turn.parity];
+    const Sides<Number> sides{.from = w.from[turn.parity],
+                              .last = state != nullptr ? state : w.table + turn.last * pitch,
+                              .next = w.keeps ? w.table + (1 - turn.last) * pitch : nullptr};
+#if LEAPP_LANES_HAVE_MASKS
+    if (w.size <= hn::MaxLanes(d)) {
+      fine = hn::And(fine, w.uniform ? compare_short<true>(d, w, sides) : compare_short<false>(d, w, sides));
+      continue;
+    }
+#else
+    if (w.size < hn::MaxLanes(d)) {
+      for (std::size_t i = 0; i < w.size; ++i) few_fine = is_within(w, sides, i) && few_fine;
+      continue;
+    }
+#endif
+    fine = hn::And(fine, w.uniform ? compare_long<true>(d, w, sides) : compare_long<false>(d, w, sides));
   }
   return few_fine && hn::AllTrue(d, fine);
 }
 
 bool are_floats_within(std::span<const Watched<float>> all, Turn turn) noexcept { return all_within(all, turn); }
 bool are_doubles_within(std::span<const Watched<double>> all, Turn turn) noexcept { return all_within(all, turn); }
+
+void stream_strips(std::span<const Strip> strips, std::byte* to) noexcept {
+  constexpr hn::CappedTag<std::uint8_t, Strip::kGrain> d;
+  constexpr std::size_t kStep = hn::MaxLanes(d);
+  for (const Strip& strip : strips) {
+    const auto* from = reinterpret_cast<const std::uint8_t*>(strip.from);
+    auto* const at = reinterpret_cast<std::uint8_t*>(to) + strip.to;
+    std::size_t i = 0;
+    for (; i + 4 * kStep <= strip.size; i += 4 * kStep) {
+      const auto a = hn::LoadU(d, from + i);
+      const auto b = hn::LoadU(d, from + i + kStep);
+      const auto c = hn::LoadU(d, from + i + 2 * kStep);
+      const auto e = hn::LoadU(d, from + i + 3 * kStep);
+      hn::Stream(a, d, at + i);
+      hn::Stream(b, d, at + i + kStep);
+      hn::Stream(c, d, at + i + 2 * kStep);
+      hn::Stream(e, d, at + i + 3 * kStep);
+    }
+    for (; i < strip.size; i += kStep) hn::Stream(hn::LoadU(d, from + i), d, at + i);
+  }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace leapp::runtime::lanes
@@ -217,11 +310,25 @@ HWY_AFTER_NAMESPACE();
 namespace leapp::runtime::lanes {
 
 LEAPP_KERNEL_TABLE(find_map);
-LEAPP_KERNEL_TABLE(code_for);
+LEAPP_KERNEL_TABLE(lanes_for);
+LEAPP_KERNEL_TABLE(stream_strips);
 LEAPP_KERNEL_TABLE(are_floats_within);
 LEAPP_KERNEL_TABLE(are_doubles_within);
 
-std::uint8_t code_of(std::size_t place, std::size_t size) noexcept { return LEAPP_KERNEL(code_for)(place, size); }
+void spread(Mapping& mapping, std::span<double, Mapping::kSpread> to) noexcept {
+  const std::size_t count = LEAPP_KERNEL(lanes_for)(mapping.size);
+  if (count == 0) return;
+  const std::size_t last = mapping.size - count;
+  for (std::size_t lane = 0; lane < 2 * count; ++lane) {
+    const std::size_t element = lane < count ? lane : lane - count + last;
+    const auto place = static_cast<std::size_t>(mapping.places[element]);
+    mapping.codes[lane] = static_cast<std::uint8_t>(place < count ? place : count + place - last);
+    if (mapping.numbers == nullptr) continue;
+    to[lane] = mapping.numbers[element];
+    to[2 * count + lane] = mapping.numbers[mapping.size + element];
+  }
+  mapping.lane_numbers = to.data();
+}
 MapFloats forward_map(const Mapping& mapping) noexcept {
   return LEAPP_KERNEL(find_map)(mapping.size, mapping.numbers != nullptr, true);
 }
@@ -230,6 +337,8 @@ MapFloats backward_map(const Mapping& mapping) noexcept {
 }
 AreWithin<float> floats_within() noexcept { return LEAPP_KERNEL(are_floats_within); }
 AreWithin<double> doubles_within() noexcept { return LEAPP_KERNEL(are_doubles_within); }
+Stream stream() noexcept { return LEAPP_KERNEL(stream_strips); }
+void end_stream() noexcept { hwy::FlushStream(); }
 
 }  // namespace leapp::runtime::lanes
 #endif

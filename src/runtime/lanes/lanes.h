@@ -17,17 +17,20 @@ namespace leapp::runtime::lanes {
 /// many of these as the robot has ports, and all of them should be in the nearest cache: hence the bytes.
 struct Mapping {
   static constexpr std::size_t kShort = 16;
+  static constexpr std::size_t kSpread = 2 * kShort;
 
   const double* numbers = nullptr;       ///< `size` factors, then as many offsets; null: numbers stay as they are
   const std::int32_t* places = nullptr;  ///< of each element that is written: where it is read
+  /// For short rows, which are two vectors that overlap: the numbers of each of their lanes. See spread().
+  const double* lane_numbers = nullptr;
   std::uint32_t size = 0;
   std::uint32_t rows = 1;
-  std::array<std::uint8_t, kShort> codes{};  ///< the places of rows of up to kShort elements: see code_of()
+  std::array<std::uint8_t, kShort> codes{};  ///< likewise, where each lane is read
 };
 
-/// For Mapping::codes: where the element at `place` is in one of two vectors that have the first and the last elements
-/// of a row between them. They depend on the machine as the functions below do, so ask for all at once.
-[[nodiscard]] std::uint8_t code_of(std::size_t place, std::size_t size) noexcept;
+/// Fills `codes` from `places`, and lane_numbers, for which there is room at `to`, from `numbers`. They depend on the
+/// machine as the functions below do, so ask for all at once. `to` begins with a line of the cache.
+void spread(Mapping& mapping, std::span<double, Mapping::kSpread> to) noexcept;
 
 using MapFloats = void (*)(const Mapping& mapping, const float* from, float* to) noexcept;
 
@@ -42,16 +45,27 @@ template <typename Number>
 struct alignas(64) Watched {
   std::array<const Number*, 2> from{};   ///< by the parity of the step
   std::array<const Number*, 2> state{};  ///< what they held before; null: see `table`
-  /// Twice `size`: the last values at one turn, room for the next ones at the other. Then, unless `uniform`, `size`
-  /// lower bounds, as many upper ones and as many rates.
+  /// Parts of pitch_of(size) numbers each, of which the first `size` count: the last values at one turn, room for the
+  /// next ones at the other; then, unless `uniform`, lower bounds, upper ones and rates.
   Number* table = nullptr;
   std::uint32_t size = 0;
   bool limited = false;  ///< there are rates
   bool keeps = false;    ///< values become the next last ones
   bool uniform = false;  ///< all elements have the limits that follow
+  bool usual = false;    ///< see settle()
   Number lower = 0;
   Number upper = 0;
   Number rate = 0;
+
+  static constexpr std::size_t kLine = 64 / sizeof(Number);
+
+  /// Whole lines of the cache: no vector is in two of them.
+  [[nodiscard]] static constexpr std::size_t pitch_of(std::size_t size) noexcept {
+    return (size + kLine - 1) / kLine * kLine;
+  }
+
+  /// All of the above is set. What most ports are is looked at without asking for each of it again.
+  void settle() noexcept { usual = limited && keeps && uniform && state[0] == nullptr && size <= kLine; }
 };
 
 struct Turn {
@@ -66,5 +80,22 @@ using AreWithin = bool (*)(std::span<const Watched<Number>> all, Turn turn) noex
 
 [[nodiscard]] AreWithin<float> floats_within() noexcept;
 [[nodiscard]] AreWithin<double> doubles_within() noexcept;
+
+/// Bytes that are to be somewhere else, beginning at a multiple of kGrain there. What they lie in can be read, and what
+/// they go to be written, up to the next multiple of kGrain.
+struct Strip {
+  static constexpr std::size_t kGrain = 16;
+
+  const std::byte* from = nullptr;
+  std::size_t to = 0;
+  std::size_t size = 0;
+};
+
+/// Copies past the caches, for another core: what the step needs stays in them, and nobody waits for lines that the
+/// other core has had. `to` begins with a line of the cache.
+using Stream = void (*)(std::span<const Strip> strips, std::byte* to) noexcept;
+[[nodiscard]] Stream stream() noexcept;
+/// All that was streamed can be seen by whoever sees what is stored after this.
+void end_stream() noexcept;
 
 }  // namespace leapp::runtime::lanes

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -46,9 +47,10 @@ struct Example {
     mapping.places = places.data();
     mapping.size = static_cast<std::uint32_t>(size);
     mapping.rows = static_cast<std::uint32_t>(rows);
-    for (std::size_t i = 0; i < std::min(size, Mapping::kShort); ++i) {
-      mapping.codes[i] = code_of(static_cast<std::size_t>(places[i]), size);
-    }
+    finish();
+  }
+  void finish() {
+    spread(mapping, std::span<double, Mapping::kSpread>(static_cast<double*>(room.data()), Mapping::kSpread));
   }
 
   [[nodiscard]] float expected(const std::vector<float>& from, std::size_t i, bool forward) const {
@@ -64,6 +66,7 @@ struct Example {
 
   std::vector<std::int32_t> places;
   std::vector<double> numbers;
+  native::kernels::Aligned room{Mapping::kSpread * sizeof(double)};
   Mapping mapping;
 };
 
@@ -94,6 +97,23 @@ TEST_P(LanesTest, MapsAreTheSameBitsAsOneElementAfterTheOther) {
   }
 }
 
+// A sum that takes the product unrounded has what rounding left over; here that is all there is.
+TEST_P(LanesTest, AProductIsRoundedBeforeItIsAddedTo) {
+  std::mt19937 random(5);
+  for (std::size_t size = 1; size <= kLongest; ++size) {
+    Example example(size, 1, true, random);
+    const std::vector<float> from(size, 0.1F);
+    for (std::size_t i = 0; i < size; ++i) {
+      const volatile double product = static_cast<double>(0.1F) * example.numbers[i];
+      example.numbers[size + i] = -product;
+    }
+    example.finish();
+    std::vector<float> to(size, kUntouched);
+    forward_map(example.mapping)(example.mapping, from.data(), to.data());
+    ASSERT_EQ(to, std::vector<float>(size, 0.F)) << size;
+  }
+}
+
 struct Kind {
   bool limited = false;
   bool state = false;
@@ -113,26 +133,39 @@ std::vector<Kind> all_kinds() {
 /// One port with bounds -1 to 1 and, if it is limited, a rate of 0.25; what it holds is all 0.5, as it was before.
 template <typename Number>
 struct Port {
-  Port(std::size_t size, Kind kind) : values(size + 2, Number{0.5}), before(size, Number{0.5}), table(2 * size, 0.5) {
+  Port(std::size_t size, Kind kind)
+      : values(size + 2, Number{0.5}),
+        before(size + 2, Number{0.5}),
+        pitch(Watched<Number>::pitch_of(size)),
+        memory(std::make_unique<native::kernels::Aligned>(5 * pitch * sizeof(Number))) {
     values.front() = values.back() = kNaN;  // beside the port
+    before.front() = before.back() = kNaN;
     watched.from = {values.data() + 1, nullptr};
-    if (kind.state) watched.state = {before.data(), nullptr};
+    if (kind.state) watched.state = {before.data() + 1, nullptr};
     watched.size = static_cast<std::uint32_t>(size);
     watched.limited = kind.limited;
     watched.keeps = !kind.state;
     watched.uniform = kind.uniform;
-    for (const Number limit : {Number{-1}, Number{1}, Number{0.25}}) {
-      table.insert(table.end(), kind.uniform ? 0 : size, limit);
+    watched.table = static_cast<Number*>(memory->data());
+    std::fill_n(watched.table, 5 * pitch, kNaN);
+    for (const std::size_t half : {0U, 1U}) std::fill_n(part(half), size, Number{0.5});
+    if (!kind.uniform) {
+      std::fill_n(part(2), size, Number{-1});
+      std::fill_n(part(3), size, Number{1});
+      std::fill_n(part(4), size, Number{0.25});
     }
-    watched.table = table.data();
     watched.lower = kind.uniform ? -1 : 1;
     watched.upper = kind.uniform ? 1 : -1;
     watched.rate = kind.uniform ? 0.25 : -1;
+    watched.settle();
   }
+  [[nodiscard]] Number* part(std::size_t at) const { return watched.table + at * pitch; }
+  [[nodiscard]] std::vector<Number> kept(std::size_t half) const { return {part(half), part(half) + watched.size}; }
 
   std::vector<Number> values;
   std::vector<Number> before;
-  std::vector<Number> table;
+  std::size_t pitch;
+  std::unique_ptr<native::kernels::Aligned> memory;
   Watched<Number> watched;
 };
 
@@ -178,19 +211,18 @@ TEST_P(LanesTest, WhatIsKeptGoesToTheOtherHalf) {
     Port<float> port(size, {.limited = true});
     std::fill_n(port.values.begin() + 1, size, 0.625F);
     ASSERT_TRUE(within(port, 1));
-    const auto half = port.table.begin() + static_cast<std::ptrdiff_t>(size);
-    EXPECT_EQ(std::vector<float>(port.table.begin(), half), std::vector<float>(size, 0.625F));
-    EXPECT_EQ(std::vector<float>(half, half + static_cast<std::ptrdiff_t>(size)), std::vector<float>(size, 0.5F));
+    EXPECT_EQ(port.kept(0), std::vector<float>(size, 0.625F));
+    EXPECT_EQ(port.kept(1), std::vector<float>(size, 0.5F));
     port.watched.keeps = false;
     std::fill_n(port.values.begin() + 1, size, 0.5F);
     ASSERT_TRUE(within(port, 1));
-    EXPECT_EQ(port.table.front(), 0.625F) << "nobody asked for it";
+    EXPECT_EQ(port.kept(0).front(), 0.625F) << "nobody asked for it";
   }
 }
 
 TEST_P(LanesTest, ARateComparedWithNothingIsNotWithin) {
   Port<float> port(12, {.limited = true});
-  std::fill_n(port.table.begin(), 24, kNaN);
+  for (const std::size_t half : {0U, 1U}) std::fill_n(port.part(half), 12, kNaN);
   EXPECT_FALSE(within(port));
   port.watched.limited = false;
   EXPECT_TRUE(within(port));
@@ -209,6 +241,40 @@ TEST_P(LanesTest, OneOfManyPortsIsFound) {
     port.values[1] = 0.5;
   }
   EXPECT_TRUE(floats_within()({}, {}));
+}
+
+// What is beside a short port's elements is in the same vector, and nobody's.
+TEST_P(LanesTest, LimitsThatExcludeZeroArePutOnElementsOnly) {
+  for (std::size_t size = 1; size <= kLongest; ++size) {
+    Port<float> port(size, {.limited = true, .uniform = true});
+    port.watched.lower = 0.25F;
+    ASSERT_TRUE(within(port)) << size;
+  }
+}
+
+TEST_P(LanesTest, StripsArriveWhereTheyBelong) {
+  std::mt19937 random(3);
+  for (std::size_t count = 0; count <= 5; ++count) {
+    native::kernels::Aligned to(64 * 64);
+    auto* const bytes = static_cast<std::uint8_t*>(to.data());
+    std::fill_n(bytes, 64 * 64, std::uint8_t{0xee});
+    std::vector<std::vector<std::uint8_t>> from;
+    std::vector<Strip> strips;
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      from.emplace_back(1024);
+      for (std::uint8_t& byte : from.back()) byte = static_cast<std::uint8_t>(random() % 0xee);
+      const std::size_t size = random() % 500;
+      strips.push_back({reinterpret_cast<const std::byte*>(from.back().data() + i), end, size});
+      end += (size + Strip::kGrain - 1) / Strip::kGrain * Strip::kGrain;
+    }
+    stream()(strips, static_cast<std::byte*>(to.data()));
+    end_stream();
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_TRUE(std::equal(bytes + strips[i].to, bytes + strips[i].to + strips[i].size, from[i].data() + i)) << i;
+    }
+    EXPECT_EQ(bytes[end], 0xee) << "nothing is written behind the last";
+  }
 }
 
 }  // namespace
