@@ -48,6 +48,7 @@ mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and 
 	@scripts/stage mujoco examples/mujoco/run
 
 test: setup-tests build lint  ## everything CI runs
+	@scripts/stage "build sanitized" cmake --build --preset default --target sanitized_test
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 
@@ -56,7 +57,7 @@ test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
 
-test-long: setup-tests build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
+test-long: setup-tests build test-tsan-runtime  ## what takes longer: whole sweeps, 2,000 random programs, soaks
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
@@ -73,7 +74,7 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 test-neon: setup  ## the kernels' tests compiled for 64-bit ARM, in an emulator
 	@scripts/stage "C++ tests, NEON" scripts/test-neon
 
-test-tsan-runtime: setup
+test-tsan-runtime: setup  ## the runtime's tests that have threads, under ThreadSanitizer
 	@cmake --preset tsan-runtime --log-level=WARNING >/dev/null
 	@scripts/stage "build tsan" cmake --build --preset tsan-runtime --target $(tsan_programs)
 	@scripts/stage "runtime, tsan" ctest --preset tsan-runtime
