@@ -19,9 +19,6 @@
 #define LLVMFuzzerTestOneInput fuzz_graph
 #include "graph.cpp"
 #undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_load
-#include "load.cpp"
-#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_manifest
 #include "manifest.cpp"
 #undef LLVMFuzzerTestOneInput
@@ -49,9 +46,8 @@ struct Target {
 };
 
 constexpr Target kTargets[] = {
-    {"csv", fuzz_csv},   {"graph", fuzz_graph}, {"load", fuzz_load}, {"manifest", fuzz_manifest},
-    {"mcap", fuzz_mcap}, {"npz", fuzz_npz},     {"onnx", fuzz_onnx}, {"safetensors", fuzz_safetensors},
-    {"yaml", fuzz_yaml}};
+    {"csv", fuzz_csv}, {"graph", fuzz_graph}, {"manifest", fuzz_manifest},       {"mcap", fuzz_mcap},
+    {"npz", fuzz_npz}, {"onnx", fuzz_onnx},   {"safetensors", fuzz_safetensors}, {"yaml", fuzz_yaml}};
 constexpr std::size_t kDamages = 8;
 
 /// The bytes stand in a block of exactly their size: one read beyond it is seen.
