@@ -48,6 +48,7 @@ mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and 
 	@scripts/stage mujoco examples/mujoco/run
 
 test: setup-tests build lint  ## everything CI runs
+	@scripts/stage "build sanitized" cmake --build --preset default --target sanitized_test
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 
@@ -73,7 +74,7 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 test-neon: setup  ## the kernels' tests compiled for 64-bit ARM, in an emulator
 	@scripts/stage "C++ tests, NEON" scripts/test-neon
 
-test-tsan-runtime: setup
+test-tsan-runtime: setup  ## the runtime's tests that have threads, under ThreadSanitizer
 	@cmake --preset tsan-runtime --log-level=WARNING >/dev/null
 	@scripts/stage "build tsan" cmake --build --preset tsan-runtime --target $(tsan_programs)
 	@scripts/stage "runtime, tsan" ctest --preset tsan-runtime

@@ -4,7 +4,7 @@
 # Two means against reading the same headers six hundred times (docs/design/build_time.md has what each brings):
 #   LEAPP_UNITY   the sources of a target are compiled together, in units of some ten thousand bytes
 #   LEAPP_PCH     headers that most sources include are compiled once for all targets that have the same flags
-# The presets tidy and fuzz have neither, so that a source that lacks an include is found.
+# The preset tidy has neither, so that a source that lacks an include is found.
 include_guard(GLOBAL)
 
 # Not CMake's own UNITY_BUILD: its units hold absolute paths, so that ccache finds nothing for a second clone, and count

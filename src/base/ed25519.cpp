@@ -11,6 +11,7 @@
 #include <openssl/x509.h>
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "base/hash.h"
@@ -92,6 +93,29 @@ Result<std::string> text_of(BIO* bio) {
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
+/// The first test vector of RFC 8032, 7.1: a key, and its signature of nothing.
+constexpr Ed25519Bytes kKnownKey{0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7, 0xd5, 0x4b, 0xfe,
+                                 0xd3, 0xc9, 0x64, 0x07, 0x3a, 0x0e, 0xe1, 0x72, 0xf3, 0xda, 0xa6,
+                                 0x23, 0x25, 0xaf, 0x02, 0x1a, 0x68, 0xf7, 0x07, 0x51, 0x1a};
+constexpr Ed25519Signature kKnownSignature{0xe5, 0x56, 0x43, 0x00, 0xc3, 0x60, 0xac, 0x72, 0x90, 0x86, 0xe2, 0xcc, 0x80,
+                                           0x6e, 0x82, 0x8a, 0x84, 0x87, 0x7f, 0x1e, 0xb8, 0xe5, 0xd9, 0x74, 0xd8, 0x73,
+                                           0xe0, 0x65, 0x22, 0x49, 0x01, 0x55, 0x5f, 0xb8, 0x82, 0x15, 0x90, 0xa3, 0x3b,
+                                           0xac, 0xc6, 0x1e, 0x39, 0x70, 0x1c, 0xf9, 0xb4, 0x6b, 0xd2, 0x5b, 0xf5, 0xf0,
+                                           0x59, 0x5b, 0xbe, 0x24, 0x65, 0x51, 0x41, 0x43, 0x8e, 0x7a, 0x10, 0x0b};
+
+/// Throws std::bad_alloc when it could not be found out: the key was good when it was read, so only memory can lack.
+bool verified_once(const Ed25519Bytes& public_key, std::string_view message, const Ed25519Signature& signature) {
+  const Handle<EVP_PKEY> key =
+      hold(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, public_key.data(), public_key.size()));
+  const Handle<EVP_MD_CTX> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  const bool ready = key && context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1;
+  const bool verified = ready && EVP_DigestVerify(context.get(), signature.data(), signature.size(), bytes_of(message),
+                                                  message.size()) == 1;
+  if (!verified) forget_openssl_errors();
+  if (!ready) throw std::bad_alloc();
+  return verified;
+}
+
 }  // namespace
 
 Result<PublicKey> PublicKey::from_bytes(const Ed25519Bytes& bytes) {
@@ -119,14 +143,11 @@ Result<PublicKey> PublicKey::parse(std::string_view pem) {
 }
 
 bool PublicKey::verifies(std::string_view message, const Ed25519Signature& signature) const {
-  const Handle<EVP_PKEY> key =
-      hold(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
-  const Handle<EVP_MD_CTX> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
-  const bool verified =
-      key && context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-      EVP_DigestVerify(context.get(), signature.data(), signature.size(), bytes_of(message), message.size()) == 1;
-  if (!verified) forget_openssl_errors();
-  return verified;
+  if (verified_once(bytes_, message, signature)) return true;
+  // OpenSSL says "wrong" too when memory ran out, now or when it was started, and not always why. So "wrong" counts
+  // only from one that knows a right one, and twice.
+  if (!verified_once(kKnownKey, "", kKnownSignature)) throw std::bad_alloc();
+  return verified_once(bytes_, message, signature);
 }
 
 Result<std::string> PublicKey::to_pem() const {

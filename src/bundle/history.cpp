@@ -284,6 +284,7 @@ class HistoryReader {
                 }) > 0;
     }
     std::vector<std::string> left;
+    left.reserve(needs.size());
     for (const auto& [name, others] : needs) left.push_back(name);
     if (!left.empty()) {
       problem(fmt::format("{}: {} wait for each other's first frame", kHistoryKey, join(left, ", ")));

@@ -12,6 +12,7 @@
 
 #include "base/ed25519.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "bundle/file_system.h"
 #include "bundle/manifest.h"
@@ -107,9 +108,7 @@ std::vector<ManifestSignature> signatures_to_keep(const BundlePaths& paths, cons
   return std::move(old.value().signatures);
 }
 
-}  // namespace
-
-Result<KeyPair> make_key_pair() {
+Result<KeyPair> make_pair_of_keys() {
   LEAPP_ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::make());
   LEAPP_ASSIGN_OR_RETURN(const PublicKey known, key.public_key());
   KeyPair pair;
@@ -119,8 +118,8 @@ Result<KeyPair> make_key_pair() {
   return pair;
 }
 
-Result<KeyPair> write_key_pair(const fs::path& private_file, const fs::path& public_file) {
-  LEAPP_ASSIGN_OR_RETURN(KeyPair pair, make_key_pair());
+Result<KeyPair> write_pair_of_keys(const fs::path& private_file, const fs::path& public_file) {
+  LEAPP_ASSIGN_OR_RETURN(KeyPair pair, make_pair_of_keys());
   LEAPP_RETURN_IF_ERROR(create_file(private_file, pair.private_pem, 0600));
   if (const Status status = create_file(public_file, pair.public_pem, 0644); !status.ok()) {
     ::unlink(private_file.c_str());
@@ -129,7 +128,7 @@ Result<KeyPair> write_key_pair(const fs::path& private_file, const fs::path& pub
   return pair;
 }
 
-Result<Signature> sign_bundle(const fs::path& bundle, const std::string& private_key, const SignOptions& options) {
+Result<Signature> sign_files(const fs::path& bundle, const std::string& private_key, const SignOptions& options) {
   const auto in_key = [&](const Status& status) {
     const bool text = private_key.find("-----BEGIN") != std::string::npos;
     return Status(status.code(), fmt::format("key{}: {}", text ? "" : " (" + private_key + ")", status.message()));
@@ -153,13 +152,34 @@ Result<Signature> sign_bundle(const fs::path& bundle, const std::string& private
   return Signature{known.fingerprint(), manifest.serial, manifest.files.size(), manifest.signatures.size()};
 }
 
-Result<Signature> verify_bundle(const fs::path& bundle, std::span<const std::string> trusted_keys,
-                                std::uint64_t minimum_serial) {
+Result<Signature> verify_files(const fs::path& bundle, std::span<const std::string> trusted_keys,
+                               std::uint64_t minimum_serial) {
   if (trusted_keys.empty()) return invalid_argument("expected at least one trusted key, found none");
   LEAPP_ASSIGN_OR_RETURN(const BundlePaths paths, paths_of(bundle));
   LEAPP_ASSIGN_OR_RETURN(VerifiedFiles files, VerifiedFiles::open(paths.yaml, {trusted_keys, minimum_serial}));
   LEAPP_RETURN_IF_ERROR(files.check_rest());
   return files.signature();
+}
+
+}  // namespace
+
+// Memory that runs out is an error like others.
+
+Result<KeyPair> make_key_pair() {
+  return without_exceptions([] { return make_pair_of_keys(); });
+}
+
+Result<KeyPair> write_key_pair(const fs::path& private_file, const fs::path& public_file) {
+  return without_exceptions([&] { return write_pair_of_keys(private_file, public_file); });
+}
+
+Result<Signature> sign_bundle(const fs::path& bundle, const std::string& private_key, const SignOptions& options) {
+  return without_exceptions([&] { return sign_files(bundle, private_key, options); });
+}
+
+Result<Signature> verify_bundle(const fs::path& bundle, std::span<const std::string> trusted_keys,
+                                std::uint64_t minimum_serial) {
+  return without_exceptions([&] { return verify_files(bundle, trusted_keys, minimum_serial); });
 }
 
 }  // namespace leapp::bundle

@@ -81,6 +81,7 @@ Result<std::vector<PublicKey>> keys_of(const Trust& trust) {
 template <typename Range>
 std::string fingerprints(const Range& range, const auto& of) {
   std::vector<std::string> texts;
+  texts.reserve(std::size(range));
   for (const auto& each : range) texts.push_back(of(each));
   return texts.empty() ? "none" : join(texts, ", ");
 }
@@ -262,7 +263,7 @@ Status VerifiedFiles::copy(const fs::path& file, const fs::path& to) {
   if (!target.is_open()) return file_error("write", to, errno);
   auto found =
       read_pieces(file, [&](std::span<const std::byte> piece) { return write_all(target.number(), piece, to); });
-  const Status status = found.ok() ? compare(*expected, found.value()) : found.status();
+  Status status = found.ok() ? compare(*expected, found.value()) : found.status();
   checked_.insert(expected->path);
   if (!status.ok()) ::unlink(to.c_str());
   return status;

@@ -41,6 +41,7 @@ Result<Format> format_of(const fs::path& path) {
 Result<std::vector<Array>> parse_tensors(std::span<const std::byte> file) {
   LEAPP_ASSIGN_OR_RETURN(const auto tensors, bundle::parse_safetensors(file));
   std::vector<Array> arrays;
+  arrays.reserve(tensors.size());
   for (const bundle::StoredTensor& tensor : tensors) {
     arrays.push_back({tensor.name, tensor.dtype, tensor.shape, {tensor.bytes.begin(), tensor.bytes.end()}});
   }

@@ -163,7 +163,7 @@ class Reader {
 };
 
 std::string header_cell(const std::string& name, std::size_t element) {
-  const std::string text = fmt::format("{}[{}]", name, element);
+  std::string text = fmt::format("{}[{}]", name, element);
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

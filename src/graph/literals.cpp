@@ -201,7 +201,7 @@ std::optional<std::vector<std::byte>> decode_base64(std::string_view text) {
   std::uint32_t group = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool pad = at >= text.size() - padding;
-    const std::int8_t digit = pad ? 0 : digits[static_cast<unsigned char>(text[at])];
+    const int digit = pad ? 0 : digits[static_cast<unsigned char>(text[at])];
     if (digit < 0) return std::nullopt;
     group = (group << 6U) | static_cast<std::uint32_t>(digit);
     if (at % 4 != 3) continue;

@@ -61,7 +61,7 @@ void PieceBuilder::add_field(std::uint32_t field, std::string_view content) {
   text_ += content;
 }
 
-void PieceBuilder::add_field(std::uint32_t field, Pieces content) {
+void PieceBuilder::add_field(std::uint32_t field, Pieces&& content) {
   text_ += field_header(field, content.size());
   for (const Bytes& piece : content.pieces()) add(piece);
 }

@@ -38,7 +38,7 @@ class PieceBuilder {
   void add_shared(std::span<const std::byte> bytes);
   /// A field that is a string, or a message.
   void add_field(std::uint32_t field, std::string_view content);
-  void add_field(std::uint32_t field, Pieces content);
+  void add_field(std::uint32_t field, Pieces&& content);
   void add_field(std::uint32_t field, std::int64_t value);
 
   [[nodiscard]] Pieces take() &&;

@@ -17,7 +17,7 @@ using Evaluator = std::function<std::optional<std::vector<Constant>>(const Node&
 struct FoldOptions {
   /// Results larger than this and larger than what they are made from stay operators: a bundle should not grow by
   /// megabytes for an aten::zeros.
-  std::size_t max_bytes = 64 * 1024;
+  std::size_t max_bytes = std::size_t{64} * 1024;
   /// Results without elements stay operators: what they would hold, had they some, is known only from these.
   bool keep_empty = false;
 };

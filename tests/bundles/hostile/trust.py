@@ -6,7 +6,7 @@
 
 `attacks` gives LEAPP each bundle of attacks.py; `peer` gives those to the peer that it has not had yet (it takes its
 time; `peer --again` all of them). `faults`, `fuzz` and `soak` take over what `make test-long` and `make fuzz` have
-measured (build/trust). Without arguments: everything.
+measured (build/trust), row by row. Without arguments: everything.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def run_peer(folder: Path) -> None:
 # ---- what other runs have measured ----
 
 
-def dates(found: list[record.Entry]) -> str:
-    days = sorted({entry.date for entry in found})
+def dates(days: list[str]) -> str:
+    days = sorted(days)
     return f"{' to '.join(sorted({days[0], days[-1]}))}, {record.machine()}."
 
 
@@ -139,7 +139,10 @@ def taken_over(section: str, head: list[str], cells: Callable[[record.Entry], li
     if not found:
         print(f"{section}: nothing measured in {record.FOLDER / section}: the page stays as it is")
         return
-    replace(section, [*table(head, [cells(entry) for entry in found]), "", dates(found)])
+    # Rows of runs that were not done again stay.
+    rows = {row[0]: row for row in (*rows_of(section), *(cells(entry) for entry in found))}
+    days = re.findall(r"^\d{4}-\d\d-\d\d", part(section), re.MULTILINE) + [entry.date for entry in found]
+    replace(section, [*table(head, [rows[what] for what in sorted(rows)]), "", dates(days)])
 
 
 def number(value: object) -> str:

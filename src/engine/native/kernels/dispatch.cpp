@@ -4,6 +4,10 @@
 
 #include <hwy/highway.h>
 
+#if HWY_ARCH_X86_64
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 
@@ -13,14 +17,22 @@ namespace leapp::native::kernels {
 
 namespace {
 
+#if HWY_ARCH_X86_64
+/// clang 14 knows no such word for __builtin_cpu_supports.
+bool has_f16c() noexcept {
+  unsigned registers[4]{};
+  return __get_cpuid(1, &registers[0], &registers[1], &registers[2], &registers[3]) != 0 &&
+         (registers[2] & bit_F16C) != 0;
+}
+#endif
+
 Level best_level() noexcept {
 #if HWY_ARCH_X86_64
   // What Highway compiles each target with. The compiler's library asks the operating system too (xgetbv).
   const bool sse4 = __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0 &&
                     __builtin_cpu_supports("aes") != 0;
-  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                    __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-                    __builtin_cpu_supports("bmi2") != 0;
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && has_f16c() &&
+                    __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0;
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
                       __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
                       __builtin_cpu_supports("avx512cd") != 0;
