@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   auto report = leapp::compile_graph();
   if (!report.ok()) return std::fprintf(stderr, "%s\n", report.status().message().c_str()), 1;
   for (const leapp::NodeResult& node : report.value().nodes) {
-    std::printf("%s: %s\n", node.node.c_str(), node.status.c_str());
+    std::printf("%s: %s\n", node.node.c_str(), leapp::check_status_name(node.status).data());
   }
   std::printf("action[0] = %+.6f\nbundle: %s\n", action[0][0].item().toDouble(), report.value().folder.c_str());
   return report.value().validation.ok() ? 0 : 1;
