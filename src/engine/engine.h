@@ -70,6 +70,12 @@ class Model {
   /// here.
   virtual Result<std::size_t> prepare(const Binding& binding) = 0;
 
+  /// The same without the run, for a model that refuses whatever values were tried: those of a step may be fine. Only
+  /// an engine that knows that nothing but the values was wrong has it.
+  virtual Result<std::size_t> prepare_untried(const Binding& /*binding*/) {
+    return unimplemented("prepare() has to run the model");
+  }
+
   /// Reads the inputs, writes the outputs; false when that failed, and then the outputs hold anything. The caller's
   /// floating-point mode is as it was afterwards; denormals are flushed during the run.
   /// REQUIRES: `binding` came from prepare().

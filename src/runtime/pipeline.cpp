@@ -85,9 +85,13 @@ Status Pipeline::Impl::prepare_node(std::size_t at, unsigned step_parity) {
   if (!number.ok() && is_stopped()) return number.status();
   // Without the retry for a fused model: where one node cannot take ones, another may not take zeros.
   if (!number.ok() && !separate) {
-    // Ones are no index into a small table; zeros are no divisor. One of the two is fine for almost every model.
+    // Ones are no index into a small table; zeros are no divisor. One of the two is fine for almost every model, and
+    // where neither is, the first step says whether its values are.
     for (const Place& place : node.inputs) buffers.fill(place.buffer, plan.buffers[place.buffer].dtype, false);
     number = nodes[at].model->prepare(binding);
+    if (!number.ok()) {
+      if (auto bound = nodes[at].model->prepare_untried(binding); bound.ok()) number = std::move(bound);
+    }
   }
   if (!number.ok()) {
     return {number.status().code(),

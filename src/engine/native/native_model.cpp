@@ -73,6 +73,14 @@ Status NativeModel::check(const engine::Binding& binding) const {
 }
 
 Result<std::size_t> NativeModel::prepare(const engine::Binding& binding) {
+  LEAPP_ASSIGN_OR_RETURN(const std::size_t number, prepare_untried(binding));
+  if (run(number)) return number;
+  programs_.pop_back();
+  return error();
+}
+
+// Whatever a kernel refuses while it runs is refused because of values: the rest was found when the model was lowered.
+Result<std::size_t> NativeModel::prepare_untried(const engine::Binding& binding) {
   LEAPP_RETURN_IF_ERROR(explained(check(binding), "cannot bind"));
   Addresses addresses{arena_.data(), constants_.data(), {}, {}};
   for (const TensorInfo& input : parts_.inputs) {
@@ -86,10 +94,6 @@ Result<std::size_t> NativeModel::prepare(const engine::Binding& binding) {
   const Plan& plan = parts_.plan;
   programs_.push_back(
       std::make_unique<Program>(plan.calls, [&](ValueId value) { return addresses(plan.values[value].place); }));
-  if (!run(programs_.size() - 1)) {
-    programs_.pop_back();
-    return error();
-  }
   return programs_.size() - 1;
 }
 

@@ -27,6 +27,7 @@ class NativeModel final : public engine::Model {
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return parts_.inputs; }
   [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return parts_.outputs; }
   Result<std::size_t> prepare(const engine::Binding& binding) override;
+  Result<std::size_t> prepare_untried(const engine::Binding& binding) override;
   [[nodiscard]] bool run(std::size_t binding) noexcept override;
   [[nodiscard]] Status error() const override;
 
