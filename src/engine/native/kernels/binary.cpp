@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, 16>;
 using Float = hn::Vec<Floats>;
 
-/// y[i] = f(a[i], b[i], c[i]); the end is done on copies.
+/// y[i] = f(a[i], b[i], c[i]); the end is done under a mask, or on copies where the machine has no such stores.
 template <class F>
 HWY_INLINE void map3(const float* a, const float* b, const float* c, float* y, std::size_t n, F f) {
   const Floats d;
@@ -30,6 +30,12 @@ HWY_INLINE void map3(const float* a, const float* b, const float* c, float* y, s
     hn::StoreU(f(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d, y + i);
   }
   if (i == n) return;
+#if HWY_TARGET <= HWY_AVX3
+  const auto there = hn::FirstN(d, n - i);
+  hn::BlendedStore(
+      f(d, hn::MaskedLoad(there, d, a + i), hn::MaskedLoad(there, d, b + i), hn::MaskedLoad(there, d, c + i)), there, d,
+      y + i);
+#else
   alignas(64) float rest[3][16] = {};
   for (std::size_t k = i; k < n; ++k) {
     rest[0][k - i] = a[k];
@@ -38,6 +44,7 @@ HWY_INLINE void map3(const float* a, const float* b, const float* c, float* y, s
   }
   hn::Store(f(d, hn::Load(d, rest[0]), hn::Load(d, rest[1]), hn::Load(d, rest[2])), d, rest[0]);
   for (std::size_t k = i; k < n; ++k) y[k] = rest[0][k - i];
+#endif
 }
 
 template <class M>
