@@ -10,8 +10,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 
 #include "engine/native/kernels/kernels.h"
+
+#if HWY_IS_DEBUG_BUILD
+// Its assertions, in builds without optimisation and under clang's sanitizers, call a function of the library that
+// nothing links.
+void hwy::Abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::abort();
+}
+#endif
 
 namespace leapp::native::kernels {
 
