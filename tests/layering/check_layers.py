@@ -132,7 +132,7 @@ THIRD_PARTY: dict[str, str] = {
 }
 SYSTEM = re.compile(
     r"[a-z_0-9]+$|(sys|linux|bits)/.*\.h$"
-    r"|(dirent|dlfcn|elf|errno|fcntl|immintrin|limits|link|malloc|pthread|sched|signal|spawn|unistd|xmmintrin|cxxabi)\.h$"
+    r"|(cpuid|dirent|dlfcn|elf|errno|fcntl|immintrin|limits|link|malloc|pthread|sched|signal|spawn|unistd|xmmintrin|cxxabi)\.h$"
     r"|(stddef|stdint|time)\.h$"
 )
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<bracket>[<"])(?P<path>[^>"]+)[>"]', re.MULTILINE)
