@@ -17,7 +17,7 @@
 namespace leapp::capture {
 namespace {
 
-constexpr std::size_t kMinCalls = 3;        // with the first
+constexpr std::size_t kMinCalls = 4;        // with the first
 constexpr std::size_t kMaxElements = 4096;  // one for each of many environments
 constexpr double kRounding = 1e-5;          // of a step that is no binary fraction, over a few calls
 

@@ -30,24 +30,25 @@ std::string step_of(testing::Analysed& result) {
 
 TEST(Counters, GrowByTheSameInEachCall) {
   testing::Analysed whole(counting_call(0, "int64[2]", "3, 5") + counting_call(1, "int64[2]", "4, 6") +
-                          counting_call(2, "int64[2]", "5, 7"));
+                          counting_call(2, "int64[2]", "5, 7") + counting_call(3, "int64[2]", "6, 8"));
   EXPECT_EQ(step_of(whole), "1");
   testing::Analysed time(counting_call(0, "float32[]", "0") + counting_call(1, "float32[]", "0.1") +
-                         counting_call(2, "float32[]", "0.2"));
+                         counting_call(2, "float32[]", "0.2") + counting_call(3, "float32[]", "0.3"));
   EXPECT_EQ(step_of(time), "0.1");
 }
 
-TEST(Counters, NotWhatTwoCallsHappenToShow) {
-  testing::Analysed result(counting_call(0, "int64[]", "3") + counting_call(1, "int64[]", "4"));
+TEST(Counters, NotWhatAFewCallsHappenToShow) {
+  testing::Analysed result(counting_call(0, "int64[]", "3") + counting_call(1, "int64[]", "4") +
+                           counting_call(2, "int64[]", "5"));
   EXPECT_EQ(step_of(result), "");
 }
 
 TEST(Counters, NotWhatBeginsAnewOrGrowsHereAndThere) {
   testing::Analysed again(counting_call(0, "int64[]", "1") + counting_call(1, "int64[]", "2") +
-                          counting_call(2, "int64[]", "0"));
+                          counting_call(2, "int64[]", "3") + counting_call(3, "int64[]", "0"));
   EXPECT_EQ(step_of(again), "");
   testing::Analysed part(counting_call(0, "int64[2]", "1, 1") + counting_call(1, "int64[2]", "2, 1") +
-                         counting_call(2, "int64[2]", "3, 1"));
+                         counting_call(2, "int64[2]", "3, 1") + counting_call(3, "int64[2]", "4, 1"));
   EXPECT_EQ(step_of(part), "");
 }
 
