@@ -45,6 +45,13 @@ def install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | No
         raise
 
 
+def _without_fast_path() -> None:
+    """Attention with a padding mask would go through nested tensors in eval mode, which no model has."""
+    if torch.backends.mha.get_fastpath_enabled():
+        torch.backends.mha.set_fastpath_enabled(False)
+        function_patches.at_removal(functools.partial(torch.backends.mha.set_fastpath_enabled, True))
+
+
 def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | None) -> None:
     for method in _ESCAPES:
         _patch(method, functools.partial(_noticing_escape, method))
@@ -56,6 +63,7 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("_str", _noticing_print, torch._tensor_str)
     tensor_indices.install()
     followed_numbers.install()
+    _without_fast_path()
     if patch:
         function_patches.install_interop()
         function_patches.install_patches(patching)

@@ -30,6 +30,7 @@ graph::Attribute scalar(const c10::IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();
   if (value.isDouble()) return value.toDouble();
+  if (!value.isComplexDouble()) throw UnknownArgument(value);
   return graph::Complex(value.toComplexDouble().real(), value.toComplexDouble().imag());
 }
 

@@ -26,7 +26,20 @@ class UnknownDtype : public std::exception {
   std::string text_;
 };
 
-/// `type` is what the schema says. Throws UnknownDtype, and c10::Error for what no graph can hold.
+/// An argument of a kind that no graph has: packed weights of a quantised layer, a generator.
+class UnknownArgument : public std::exception {
+ public:
+  explicit UnknownArgument(const c10::IValue& value) : text_(value.tagKind()) {
+    if (value.isObject()) text_ = value.type()->annotation_str();
+  }
+  /// The kind.
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// `type` is what the schema says. Throws UnknownDtype, UnknownArgument, and c10::Error for what no graph can hold.
 [[nodiscard]] graph::Attribute to_attribute(const c10::IValue& value, c10::TypePtr type);
 
 /// REQUIRES: it is no tensor and no list of tensors. Throws c10::Error for a device, layout or memory format that torch

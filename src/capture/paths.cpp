@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/constant_outputs.h"
+#include "capture/lengths.h"
 
 namespace leapp::capture {
 namespace {
@@ -77,7 +78,8 @@ class SameProgram {
     for_each_operand(now, [&](const ValuePtr& value) { others.push_back(value); });
     std::size_t at = 0;
     for_each_operand(first, [&](const ValuePtr& value) {
-      if (at < others.size()) match(value, others[at]);
+      const auto rows = at < others.size() ? with_their_rows(first, value, others[at]) : std::nullopt;
+      if (at < others.size()) rows ? match(rows->first, rows->second) : match(value, others[at]);
       ++at;
     });
     same_ = same_ && at == others.size();

@@ -87,6 +87,12 @@ class Builder {
         return unimplemented(fmt::format("node '{}': {}{}: '{}' is the dtype {}, which cannot be exported", node_.name,
                                          op.info->qualified_name(), at_line(op.location), schema[i].name(),
                                          dtype.what()));
+      } catch (const UnknownArgument& kind) {
+        return unimplemented(
+            fmt::format("node '{}': {}{}: '{}' is an object ({}) that no model can hold. Of a quantised module: export "
+                        "the one it was "
+                        "made from, and quantise the ONNX model",
+                        node_.name, op.info->qualified_name(), at_line(op.location), schema[i].name(), kind.what()));
       }
     }
     for (const ValueType& type : op.results) spec.results.push_back(to_type(type));

@@ -106,6 +106,19 @@ def test_the_model_is_right_for_any_number_of_rows(program: Any, backend: str, t
         assert [text for text in found.warnings if "depends on data" in text or "differs" in text] == []
 
 
+FROM_ANY = [one for one in mask_programs.RIGHT if one not in (*NEED_ROWS, mask_programs.two_masks)]
+
+
+@pytest.mark.parametrize("program", FROM_ANY, ids=name_of)
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+def test_one_row_and_none_are_no_ways_of_their_own(program: Any, tmp_path: Path) -> None:
+    """torch drops the dimension of what is written to a single row: the calls look different and are not."""
+    for counts in ((1, 0, 3), (0, 1, 3)):
+        found = outcome(program, counts, "onnx", tmp_path / str(counts[0]))
+        assert found.error == ""
+        assert found.problem is None, f"{counts}: {found.problem}"
+
+
 @pytest.mark.parametrize("program", NEED_ROWS[:1], ids=name_of)
 def test_parts_of_no_rows_are_not_seen_and_said_to_be_missing(program: Any, tmp_path: Path) -> None:
     assert "differs" in outcome(program, (0, 3), "jit", tmp_path / "later").error

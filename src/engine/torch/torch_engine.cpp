@@ -102,13 +102,14 @@ class TorchModel final : public Model {
     }
     if (bound_.empty()) specialise(bound.inputs);
     bound_.push_back(std::move(bound));
-    // The executor watches the first runs and compiles what it has seen.
-    for (int i = 0; i < kWarmUps; ++i) {
-      if (run(bound_.size() - 1)) continue;
-      bound_.pop_back();
-      return error();
+    if (warm_up(bound_.size() - 1)) return bound_.size() - 1;
+    // torch's analysis of shapes, which looks only at models with an `addmm`, takes some of them for wrong.
+    if (plain_ && bound_.size() == 1) {
+      use(*plain_);
+      if (warm_up(0)) return std::size_t{0};
     }
-    return bound_.size() - 1;
+    bound_.pop_back();
+    return error();
   }
 
   [[nodiscard]] bool run(std::size_t binding) noexcept override {
@@ -137,11 +138,25 @@ class TorchModel final : public Model {
     std::vector<std::string> names;
   };
 
+  // The executor watches the first runs and compiles what it has seen.
+  bool warm_up(std::size_t binding) {
+    for (int i = 0; i < kWarmUps; ++i) {
+      if (!run(binding)) return false;
+    }
+    return true;
+  }
+
+  void use(const torch::jit::Module& module) {
+    module_ = module;
+    forward_ = module_.get_method("forward");
+  }
+
   void specialise(const std::vector<at::Tensor>& inputs) {
     try {
       const c10::InferenceMode inference;
-      module_ = specialised(module_, inputs);
-      forward_ = module_.get_method("forward");
+      const torch::jit::Module before = module_;
+      use(specialised(module_, inputs));
+      plain_ = before;
     } catch (const std::exception&) {
       // It runs as it is, only slower.
     }
@@ -190,6 +205,7 @@ class TorchModel final : public Model {
 
   std::string name_;
   torch::jit::Module module_;
+  std::optional<torch::jit::Module> plain_;  // before it was specialised
   torch::jit::Method forward_;
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
