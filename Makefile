@@ -57,7 +57,7 @@ test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
 
-test-long: setup-tests build  ## what takes longer: whole sweeps, 2,000 random programs, soaks
+test-long: setup-tests build test-tsan-runtime  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
