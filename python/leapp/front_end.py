@@ -45,11 +45,20 @@ def install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | No
         raise
 
 
-def _without_fast_path() -> None:
-    """Attention with a padding mask would go through nested tensors in eval mode, which no model has."""
-    if torch.backends.mha.get_fastpath_enabled():
-        torch.backends.mha.set_fastpath_enabled(False)
-        function_patches.at_removal(functools.partial(torch.backends.mha.set_fastpath_enabled, True))
+def _dense(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """An encoder with a padding mask goes through nested tensors in eval mode, which no model has."""
+
+    @functools.wraps(forward)
+    def dense(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not getattr(self, "use_nested_tensor", False):
+            return forward(self, *args, **kwargs)
+        self.use_nested_tensor = False
+        try:
+            return forward(self, *args, **kwargs)
+        finally:
+            self.use_nested_tensor = True
+
+    return dense
 
 
 def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | None) -> None:
@@ -63,7 +72,8 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("_str", _noticing_print, torch._tensor_str)
     tensor_indices.install()
     followed_numbers.install()
-    _without_fast_path()
+    encoder = torch.nn.TransformerEncoder
+    function_patches.replace(encoder, "forward", _dense(encoder.forward))
     if patch:
         function_patches.install_interop()
         function_patches.install_patches(patching)

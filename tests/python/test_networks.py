@@ -152,12 +152,13 @@ def test_the_model_is_right(kind: type[nn.Module], backend: str, tmp_path: Path)
             assert problem is None, problem
 
 
-def test_the_fast_path_is_there_again_afterwards(tmp_path: Path) -> None:
-    assert torch.backends.mha.get_fastpath_enabled()
-    leapp.start("net", save_path=str(tmp_path))
-    assert not torch.backends.mha.get_fastpath_enabled()
-    leapp.stop()
-    assert torch.backends.mha.get_fastpath_enabled()
+def test_an_encoder_is_as_it_was(tmp_path: Path) -> None:
+    forward = nn.TransformerEncoder.forward
+    network = PaddedEncoder().eval()
+    assert network.encoder.use_nested_tensor
+    export(network, tmp_path, "jit")
+    assert network.encoder.use_nested_tensor
+    assert nn.TransformerEncoder.forward is forward
 
 
 @pytest.mark.filterwarnings("ignore:.*")  # torch is about to move quantisation elsewhere, and says so
