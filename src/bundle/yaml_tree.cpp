@@ -3,10 +3,6 @@
 #include "bundle/yaml_tree.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +17,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "bundle/yaml_events.h"
 #include "bundle/yaml_scalar.h"
 
 namespace leapp::bundle {
@@ -70,34 +67,43 @@ class Source final : public std::streambuf {
 };
 
 /// Builds the tree. What is open is a stack; a value is moved into its parent when it is complete.
-class TreeBuilder final : public YAML::EventHandler {
+class TreeBuilder final : public YamlEvents {
  public:
   explicit TreeBuilder(Source& source) : source_(source) {}
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (done_) throw Refusal{mark.line + 1, "expected one document, found another"};
+  void document_start(int line) override {
+    if (done_) throw Refusal{line, "expected one document, found another"};
   }
-  void OnDocumentEnd() override { done_ = true; }
+  void document_end() override { done_ = true; }
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { scalar(mark, "?", anchor, ""); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    throw Refusal{mark.line + 1, "aliases are not allowed in a bundle"};
-  }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    scalar(mark, tag, anchor, value);
+  void alias(int line) override { throw Refusal{line, "aliases are not allowed in a bundle"}; }
+
+  void scalar(const Start& start, std::string_view text) override {
+    check(start);
+    std::string value(text);
+    if (!open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key) {
+      Open& map = open_.back();
+      if (!map.seen.insert(value).second) {
+        throw Refusal{start.line, fmt::format("the key {} occurs twice", shortened(value))};
+      }
+      map.key = std::move(value);
+      return;
+    }
+    YamlNode node;
+    node.line = start.line;
+    node.plain = start.tag != "!";
+    node.text = std::move(value);
+    add(std::move(node));
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    open(mark, tag, anchor, YamlNode::Kind::kList);
+  void list_start(const Start& start) override { open(start, YamlNode::Kind::kList); }
+  void map_start(const Start& start) override { open(start, YamlNode::Kind::kMap); }
+
+  void collection_end() override {
+    YamlNode node = std::move(open_.back().node);
+    open_.pop_back();
+    add(std::move(node));
   }
-  void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    open(mark, tag, anchor, YamlNode::Kind::kMap);
-  }
-  void OnMapEnd() override { close(); }
 
   YamlNode take() { return std::move(root_); }
 
@@ -108,53 +114,30 @@ class TreeBuilder final : public YAML::EventHandler {
     std::optional<std::string> key;  // of a map: what the next value is for
   };
 
-  void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+  void check(const Start& start) {
     source_.spoke();
-    if (anchor != YAML::NullAnchor) throw Refusal{mark.line + 1, "anchors are not allowed in a bundle"};
-    // The parser's own words: "?" for plain, "!" for quoted scalars.
-    if (!tag.empty() && tag != "?" && tag != "!") {
-      throw Refusal{mark.line + 1, fmt::format("tags are not allowed in a bundle, found {}", shortened(tag))};
+    if (start.anchored) throw Refusal{start.line, "anchors are not allowed in a bundle"};
+    if (!start.tag.empty() && start.tag != "?" && start.tag != "!") {
+      throw Refusal{start.line,
+                    fmt::format("tags are not allowed in a bundle, found {}", shortened(std::string(start.tag)))};
     }
     if (++values_ > kMostYamlValues) {
-      throw Refusal{mark.line + 1, fmt::format("expected at most {} values", kMostYamlValues)};
+      throw Refusal{start.line, fmt::format("expected at most {} values", kMostYamlValues)};
     }
   }
 
-  void scalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) {
-    check(mark, tag, anchor);
-    if (!open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key) {
-      Open& map = open_.back();
-      if (!map.seen.insert(value).second) {
-        throw Refusal{mark.line + 1, fmt::format("the key {} occurs twice", shortened(value))};
-      }
-      map.key = value;
-      return;
-    }
-    YamlNode node;
-    node.line = mark.line + 1;
-    node.plain = tag != "!";
-    node.text = value;
-    add(std::move(node));
-  }
-
-  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
-    check(mark, tag, anchor);
+  void open(const Start& start, YamlNode::Kind kind) {
+    check(start);
     if (open_.size() >= kDeepestYaml) {
-      throw Refusal{mark.line + 1, fmt::format("expected at most {} levels", kDeepestYaml)};
+      throw Refusal{start.line, fmt::format("expected at most {} levels", kDeepestYaml)};
     }
     if (!open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key) {
-      throw Refusal{mark.line + 1, "expected a name as key, found a list or a map"};
+      throw Refusal{start.line, "expected a name as key, found a list or a map"};
     }
     Open entry;
     entry.node.kind = kind;
-    entry.node.line = mark.line + 1;
+    entry.node.line = start.line;
     open_.push_back(std::move(entry));
-  }
-
-  void close() {
-    YamlNode node = std::move(open_.back().node);
-    open_.pop_back();
-    add(std::move(node));
   }
 
   void add(YamlNode node) {
@@ -179,18 +162,15 @@ Result<YamlNode> parse_checked(std::string_view text) {
   Source source(text);
   std::istream stream(&source);
   try {
-    YAML::Parser parser(stream);
     TreeBuilder builder(source);
-    bool any = false;
-    while (parser.HandleNextDocument(builder)) any = true;
-    if (!any) return data_loss("expected a map, found an empty file");
+    if (!parse_yaml_events(stream, builder)) return data_loss("expected a map, found an empty file");
     return builder.take();
   } catch (const Refusal& refusal) {
     return data_loss(fmt::format("line {}: {}", refusal.line, refusal.message));
   } catch (const std::bad_alloc&) {
     throw;  // whoever called has room for it
-  } catch (const YAML::Exception& error) {
-    return data_loss(fmt::format("line {}: not YAML: {}", error.mark.line + 1, error.msg));
+  } catch (const YamlSyntaxError& error) {
+    return data_loss(fmt::format("line {}: not YAML: {}", error.line, error.message));
   } catch (const std::exception& error) {
     return data_loss(fmt::format("not YAML: {}", error.what()));
   }
