@@ -6,7 +6,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 FUZZ_SECONDS ?= 60
-PYTHON_TESTS ?= tests/cli tests/python tests/parity tests/faults
+PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/faults
 
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.
@@ -16,7 +16,7 @@ python_sources = $(wildcard python examples bench fuzz tests)
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-fleet test-long test-asan test-tsan test-tsan-runtime test-neon bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-fleet test-long test-asan test-tsan test-tsan-runtime test-neon test-torch test-python torch-modules bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -78,6 +78,17 @@ test-tsan-runtime: setup  ## the runtime's tests that have threads, under Thread
 	@cmake --preset tsan-runtime --log-level=WARNING >/dev/null
 	@scripts/stage "build tsan" cmake --build --preset tsan-runtime --target $(tsan_programs)
 	@scripts/stage "runtime, tsan" ctest --preset tsan-runtime
+
+test-torch:  ## tests of capture, ONNX and state with another torch: VERSION=2.8.0, PYTHON=python3.12
+	@scripts/stage setup scripts/setup --torch "$(VERSION)"
+	@scripts/test-torch "$(VERSION)"
+
+test-python:  ## what runs bundles, without torch, with another interpreter: PYTHON=python3.12
+	@scripts/stage setup scripts/setup --no-torch
+	@scripts/test-python
+
+torch-modules:  ## what depends on torch, for the one that an interpreter of yours has: PYTHON=/path/to/python
+	@scripts/torch-modules $(PYTHON)
 
 bench: setup-peer build  ## figures, beside the peer's
 	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload bench_operators bench_peak

@@ -26,6 +26,7 @@
 #include "naming.h"
 #include "python_location.h"
 #include "tensor_caster.h"
+#include "torch_types/torch_build.h"
 #include "yaml_values.h"
 
 namespace nb = nanobind;
@@ -143,8 +144,12 @@ leapp::CompileReport validate_written(const leapp::CompileOptions& options) {
 
 }  // namespace
 
-NB_MODULE(_capture, m) {
+// Its file is named after the torch that it is for; in Python it is leapp._capture, whichever that is.
+NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   leapp::python::watch_for_the_end();
+  m.attr("__name__") = "leapp._capture";
+  m.attr("built_for_torch") = leapp::built_for_torch();
+  m.def("running_torch", &leapp::running_torch);
   m.doc() = "Capture and export of pipelines (see the leapp package).";
   nb::enum_<leapp::Leaks>(m, "Leaks")
       .value("promote", leapp::Leaks::kPromote)

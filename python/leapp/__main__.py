@@ -13,10 +13,11 @@ import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
+from leapp.torch_modules import find_engine
+
 __all__ = ["find_tool", "main"]
 
 _PACKAGE = Path(__file__).parent
-_ENGINE = "libleapp_engine_torch.so"
 
 
 def _first_file(candidates: list[Path]) -> Path | None:
@@ -39,10 +40,10 @@ def _complete(environment: MutableMapping[str, str]) -> None:
         if spec is not None and spec.submodule_search_locations:
             environment["LEAPP_ONNXRUNTIME"] = str(Path(spec.submodule_search_locations[0]) / "capi")
     if "LEAPP_ENGINE_TORCH" not in environment:
-        engine = _first_file(
+        engine = find_engine(
             [
-                *(_PACKAGE / folder / _ENGINE for folder in (".", "lib", "bin")),
-                *(build / folder / _ENGINE for build in _builds() for folder in ("lib", "engine/torch")),
+                *(_PACKAGE / folder for folder in (".", "lib", "bin")),
+                *(build / folder for build in _builds() for folder in ("lib", "engine/torch")),
             ]
         )
         if engine is not None:

@@ -12,26 +12,21 @@ __all__ = ["capture"]
 
 
 class _Missing:
-    """Stands in for the extension module where torch cannot be imported."""
+    """Stands in for the extension module where there is none that could be loaded."""
 
-    def __init__(self, reason: ImportError) -> None:
+    def __init__(self, reason: LeappImportError) -> None:
         self._reason = reason
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise LeappImportError(
-            f"capturing and exporting need torch, which cannot be imported ({self._reason}); "
-            "install it with pip install 'leapp-cpp[capture]'"
-        ) from self._reason
+        raise LeappImportError(str(self._reason)) from self._reason
 
 
 if TYPE_CHECKING:
     from leapp import _capture as capture
 else:
     try:
-        import torch  # noqa: F401  (loads the libraries the extension is linked to)
-
         from leapp import _capture as capture
-    except ImportError as error:
+    except LeappImportError as error:
         capture = _Missing(error)

@@ -13,6 +13,8 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "capture/torch_version.h"
+
 namespace leapp::capture {
 namespace {
 
@@ -319,7 +321,7 @@ const OpInfo* op_info(const at::RecordFunction& record) {
     const std::shared_lock lock(table.mutex);
     const auto found = table.by_address.find(address);
     if (found != table.by_address.end() && found->second->name() == address &&
-        found->second->overload() == record.overload_name()) {
+        is_overload(record, found->second->overload())) {
       return found->second;
     }
   }

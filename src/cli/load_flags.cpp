@@ -45,7 +45,7 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
   group->add_flag_callback(
       "--no-fuse", [&load] { load.fuse = false; }, "run ONNX nodes one after the other, not as one model");
   group->add_option("--onnxruntime", load.engine.onnxruntime_library, "libonnxruntime.so, or a folder that has one");
-  group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torch.so, for jit nodes");
+  group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torchX_Y.so, for jit nodes");
   group->add_option("--memory-limit", load.memory_limit, "bytes that the bundle may ask for (a quarter of the memory)")
       ->transform(CLI::AsSizeValue(true).description(""))
       ->check(CLI::PositiveNumber.description(""))

@@ -12,10 +12,12 @@
 #include "base/text.h"
 #include "capture/front_end.h"
 #include "capture/session.h"
+#include "capture/torch_version.h"
 #include "exporter/backend.h"
 #include "exporter/compile.h"
 #include "exporter/payload.h"
 #include "leapp/capture.h"
+#include "torch_types/torch_build.h"
 
 namespace leapp {
 namespace {
@@ -99,6 +101,7 @@ Status start(const std::string& name, const StartOptions& options) {
   capture::set_current_session(nullptr);
   capture::Recording recording{
       .name = folder.filename().string(), .folder = folder.string(), .options = options, .log = std::move(log)};
+  if (const std::string note = capture::newer_than_tried(running_torch()); !note.empty()) recording.log->info(note);
   capture::set_current_session(std::make_shared<capture::Session>(std::move(recording), capture::front_end()));
   return {};
 }

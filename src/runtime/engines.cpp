@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "base/text.h"
@@ -14,46 +14,55 @@
 #include "leapp/bundle/format.h"
 #include "runtime/onnx_engine.h"
 #include "runtime/pipeline_access.h"
+#include "runtime/torch_plugins.h"
 
 namespace leapp::runtime {
 namespace {
 
-constexpr const char* kTorchEngine = "libleapp_engine_torch.so";
 constexpr const char* kTorchVariable = "LEAPP_ENGINE_TORCH";
-
-std::string beside_this_library() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&open_engine), &info) == 0 || info.dli_fname == nullptr) return kTorchEngine;
-  return (std::filesystem::path(info.dli_fname).parent_path() / kTorchEngine).string();
-}
 
 std::vector<std::string> places(const engine::Options& options) {
   if (!options.torch_engine_library.empty()) return {options.torch_engine_library};
   if (const char* named = std::getenv(kTorchVariable); named != nullptr && *named != '\0') return {named};
-  return {beside_this_library(), kTorchEngine};
+  return torch_plugins_in(plugin_folders());
+}
+
+/// Null, and `why` says why: not to be loaded, of another version of LEAPP, for another torch.
+std::unique_ptr<engine::Engine> open_plugin(const std::string& place, const engine::Options& options,
+                                            std::string& why) {
+  // Stays loaded: libtorch does not survive being unloaded.
+  void* handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    why = dlerror();
+    return nullptr;
+  }
+  auto open = reinterpret_cast<engine::OpenPlugin>(dlsym(handle, engine::kPluginFunction));
+  if (open == nullptr) {
+    why = fmt::format("{} is not an engine of LEAPP", place);
+    return nullptr;
+  }
+  std::string error;
+  std::unique_ptr<engine::Engine> engine(open(engine::kPluginVersion, &options, &error));
+  if (engine == nullptr) {
+    // A plugin that is not of this version does not know how our strings are made.
+    if (error.empty()) error = "built from other sources of LEAPP, or with another C++ ABI: build it again";
+    why = fmt::format("{}: {}", place, error);
+  }
+  return engine;
 }
 
 Result<std::unique_ptr<engine::Engine>> open_torch(const engine::Options& options) {
   std::string tried;
   for (const std::string& place : places(options)) {
-    // Stays loaded: libtorch does not survive being unloaded.
-    void* handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      tried += fmt::format("\n  {}", dlerror());
-      continue;
-    }
-    auto open = reinterpret_cast<engine::OpenPlugin>(dlsym(handle, engine::kPluginFunction));
-    if (open == nullptr) return failed_precondition(fmt::format("{} is not an engine of LEAPP", place));
-    std::string error;
-    std::unique_ptr<engine::Engine> engine(open(engine::kPluginVersion, &options, &error));
-    if (!engine) return failed_precondition(fmt::format("{}: {}", place, error));
-    return engine;
+    std::string why;
+    if (auto engine = open_plugin(place, options, why)) return engine;
+    tried += fmt::format("\n  {}", why);
   }
   return not_found(
-      fmt::format("'jit' models need torch and LEAPP's engine for it, {}, which was not found: put it beside LEAPP's "
-                  "runtime library, name it in {} or in the option torch_engine_library, or export the nodes with "
-                  "'onnx'. Tried:{}",
-                  kTorchEngine, kTorchVariable, tried));
+      fmt::format("'jit' models need torch and LEAPP's engine for it, {}, {}: put one beside LEAPP's runtime library, "
+                  "name it in {} or in the option torch_engine_library, or export the nodes with 'onnx'{}{}",
+                  kTorchPlugin, tried.empty() ? "which was not found" : "and none that was found fits", kTorchVariable,
+                  tried.empty() ? "" : ". Tried:", tried));
 }
 
 }  // namespace

@@ -441,5 +441,19 @@ TEST(Load, WithoutAnEngineSaysWhatToDo) {
   }
 }
 
+TEST(Load, AnEngineThatIsNotOfThisBuildIsRefused) {
+  TestBundle bundle("other_engine");
+  TestBundle::make_recurrent(bundle);
+  bundle.spec.models[0].parameters.backend = "jit";
+  LoadOptions options;
+  options.engine.torch_engine_library = LEAPP_TEST_OTHER_ENGINE;
+  const auto jit = Pipeline::load(bundle.write(), options);
+  EXPECT_EQ(jit.status().code(), StatusCode::kNotFound);
+  for (const char* part :
+       {"none that was found fits", LEAPP_TEST_OTHER_ENGINE ": built from other sources of LEAPP", "another C++ ABI"}) {
+    EXPECT_NE(jit.status().message().find(part), std::string::npos) << jit.status().message();
+  }
+}
+
 }  // namespace
 }  // namespace leapp::runtime

@@ -87,7 +87,17 @@ LAYERS: dict[str, Layer] = {
     # The public header, include/leapp/capture.h: shared by the folders that implement it.
     "capture.h": Layer(("base", "bundle"), ("torch",)),
     "python/bindings": Layer(
-        ("base", "graph", "bundle", "capture", "capture.h", "emit", "exporter", "python/bindings/common"),
+        (
+            "base",
+            "graph",
+            "bundle",
+            "torch_types",
+            "capture",
+            "capture.h",
+            "emit",
+            "exporter",
+            "python/bindings/common",
+        ),
         ("fmt", "python", "torch"),
     ),
     # What both modules share.

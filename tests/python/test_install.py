@@ -174,7 +174,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_engine_on_torch_is_found_beside_the_library(robot_loop: Path, whole: Path) -> None:
-    (plugin,) = whole.glob("lib*/**/libleapp_engine_torch.so")
+    (plugin,) = whole.glob("lib*/**/libleapp_engine_torch*.so")
     bundle = ROOT / "tests" / "bundles" / "peer" / "stateful_policy" / "stateful_policy.yaml"
     environment = {key: value for key, value in CLEAN.items() if key != "LEAPP_ENGINE_TORCH"}
     environment["LD_LIBRARY_PATH"] = str(plugin.parent)

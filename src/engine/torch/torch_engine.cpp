@@ -22,6 +22,7 @@
 #include "engine/torch/specialise.h"
 #include "leapp/base/export.h"
 #include "torch_types/tensors.h"
+#include "torch_types/torch_build.h"
 
 namespace leapp::engine {
 namespace {
@@ -243,8 +244,9 @@ class TorchEngine final : public Engine {
 extern "C" LEAPP_API leapp::engine::Engine* leapp_open_engine(int version, const leapp::engine::Options* /*options*/,
                                                               std::string* error) {
   try {
-    if (version == leapp::engine::kPluginVersion) return new leapp::engine::TorchEngine;
-    *error = fmt::format("expected version {} of LEAPP's engines, found {}", version, leapp::engine::kPluginVersion);
+    if (version != leapp::engine::kPluginVersion) return nullptr;  // see engine/plugin.h
+    *error = leapp::torch_mismatch();
+    if (error->empty()) return new leapp::engine::TorchEngine;
   } catch (const std::exception& failure) {
     *error = failure.what();
   }
