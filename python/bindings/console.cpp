@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/console.h"
+#include "common/interpreter.h"
 
 namespace nb = nanobind;
 
@@ -91,13 +92,7 @@ bool is_only_checked() {
   }
 }
 
-bool python_runs() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsInitialized() != 0 && Py_IsFinalizing() == 0;
-#else
-  return Py_IsInitialized() != 0 && _Py_IsFinalizing() == 0;
-#endif
-}
+bool python_runs() { return interpreter_lives(); }
 
 void bind_console(nb::module_& m) {
   m.def("install_console", &install_console, nb::arg("show").none());

@@ -24,7 +24,8 @@ import numpy as np
 import torch
 
 from leapp._native import capture
-from leapp.frames import members, user_frames, variables
+from leapp.frames import members, user_frames
+from leapp.interpreter import variables
 
 _SIMPLE = frozenset({int, float, complex, bool, str, bytes, type(None)})
 _LISTS = frozenset({list, tuple, set, frozenset, deque})

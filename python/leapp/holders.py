@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import collections
 import gc
-import sys
 from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 import torch
 
 from leapp import _capture
-from leapp.frames import members, user_frames, variables
+from leapp.frames import members, user_frames
+from leapp.interpreter import references, variables
 
 _CONTAINERS = (list, tuple, collections.deque)
 
@@ -75,11 +75,11 @@ def find_holders(tensors: list[torch.Tensor]) -> list[tuple[str, bool]]:
     spaces = [space for owner in _owners(scopes) if not _is_ours(owner) for space in _namespaces(owner)]
     found: list[tuple[str, bool]] = []
     elsewhere: list[torch.Tensor] = []
-    for tensor in tensors:
+    for tensor, count in zip(tensors, references(tensors), strict=True):
         attribute = next((name for space in spaces if (name := _name_in(space, tensor))), "")
         variable = next((name for names in scopes if (name := _name_in(names, tensor))), "")
         found.append((attribute or variable, bool(attribute)))
-        if not attribute and _others(tensor, scopes) > 0:
+        if not attribute and count > _known(tensor, scopes):
             elsewhere.append(tensor)
     if elsewhere:
         ours = {id(tensors), id(elsewhere), *map(id, scopes)}
@@ -94,15 +94,14 @@ def _namespaces(owner: Any) -> Iterator[dict[str, Any]]:
         yield owner._buffers
 
 
-def _others(tensor: torch.Tensor, scopes: list[dict[str, Any]]) -> int:
-    """References to it that no variable explains."""
+def _known(tensor: torch.Tensor, scopes: list[dict[str, Any]]) -> int:
+    """References to it that variables explain."""
     known = 0
     for names in scopes:
         for value in names.values():
             # The variable's own, and that of our copy of the scope.
             known += 2 * (value is tensor) + (_is_container(value) and any(part is tensor for part in value))
-    # The list of tensors, the loop's variable, the parameter here, and getrefcount's own.
-    return sys.getrefcount(tensor) - 4 - known
+    return known
 
 
 def _attributes_anywhere(tensors: list[torch.Tensor], ignored: set[int]) -> dict[int, str]:
