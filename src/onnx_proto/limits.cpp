@@ -19,6 +19,7 @@
 #include "onnx_proto/contents.h"
 #include "onnx_proto/fields.h"
 #include "onnx_proto/message.h"
+#include "onnx_proto/shapes.h"
 
 namespace leapp::onnx {
 namespace {
@@ -26,6 +27,7 @@ namespace {
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 constexpr std::uint64_t kRound = 10;  // what a round of a loop costs beside its operators, in operators
 constexpr double kUnknownWidth = 4;   // of an element whose type is not said
+constexpr double kLeastWidth = 1;
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   std::uint64_t result = 0;
@@ -47,13 +49,6 @@ struct Cost {
   std::uint64_t runs = 0;
 };
 
-/// Elements of a tensor with these extents; 0 when one is zero or negative.
-double elements(const std::vector<double>& extents) {
-  double count = 1;
-  for (const double extent : extents) count *= std::max(extent, 0.0);
-  return count;
-}
-
 double width_of(const KnownValue* value) {
   return value != nullptr && value->dtype ? static_cast<double>(dtype_size(*value->dtype)) : kUnknownWidth;
 }
@@ -71,14 +66,6 @@ double padded_elements(const KnownValue& pads) {
   return count;
 }
 
-std::vector<double> integers_of(const NodeView& node, std::string_view name) {
-  for (const Attribute& attribute : node.attributes) {
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute.value);
-    if (list != nullptr && attribute.name == name) return {list->begin(), list->end()};
-  }
-  return {};
-}
-
 /// Bytes that a node's result has at least, as far as its size comes from constants; 0: that is not known.
 double result_bytes(const NodeView& node, const KnownValues& known) {
   const std::string_view op = node.op_type;
@@ -86,20 +73,20 @@ double result_bytes(const NodeView& node, const KnownValues& known) {
   const KnownValue* second = known.input(node, 1);
   if (op == "ConstantOfShape" && first != nullptr) {
     const auto fill = constant_of(node);
-    return elements(first->numbers) * width_of(fill ? &*fill : nullptr);
+    return elements_of(first->numbers) * width_of(fill ? &*fill : nullptr);
   }
-  if (op == "Expand" && second != nullptr) return elements(second->numbers) * width_of(first);
+  if (op == "Expand" && second != nullptr) return elements_of(second->numbers) * width_of(first);
   if (op == "Range") return range_elements(first, second, known.input(node, 2)) * width_of(first);
   if (op == "Tile" && second != nullptr) {
     const double each = first == nullptr ? 1 : static_cast<double>(first->numbers.size());
-    return each * elements(second->numbers) * width_of(first);
+    return each * elements_of(second->numbers) * width_of(first);
   }
   if (op == "Pad" && second != nullptr) return padded_elements(*second) * width_of(first);
-  if (op == "OneHot" && second != nullptr) return elements(second->numbers) * kUnknownWidth;
+  if (op == "OneHot" && second != nullptr) return elements_of(second->numbers) * kUnknownWidth;
   if (const KnownValue* sizes = op == "Resize" ? known.input(node, 3) : nullptr) {
-    return elements(sizes->numbers) * kUnknownWidth;
+    return elements_of(sizes->numbers) * kUnknownWidth;
   }
-  if (op == "RandomNormal" || op == "RandomUniform") return elements(integers_of(node, "shape")) * kUnknownWidth;
+  if (op == "RandomNormal" || op == "RandomUniform") return elements_of(integers_of(node, "shape")) * kUnknownWidth;
   return 0;
 }
 
@@ -139,14 +126,19 @@ class Survey {
       return invalid_argument(
           fmt::format("expected at most {} functions, found {}", limits_.functions, model_.functions.size()));
     }
-    const KnownValues none;
-    return graph(model_.graph, none, 0).status();
+    return graph(model_.graph, Known(), 0).status();
   }
 
  private:
   struct Function {
     bool under_way = false;
     std::optional<Cost> cost;
+  };
+
+  /// What can be told of the tensors of a graph.
+  struct Known {
+    KnownValues values = KnownValues();
+    KnownShapes shapes = KnownShapes();
   };
 
   static std::string key(std::string_view domain, std::string_view name) {
@@ -174,10 +166,17 @@ class Survey {
                                         bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
   }
 
-  Result<Cost> graph(const GraphView& view, const KnownValues& around, int depth) {
-    KnownValues known(&around);
-    for (const ValueInfoView& input : view.inputs) known.hide(input.name);
-    for (const NamedView& tensor : view.initializers) known.add_initializer(tensor);
+  Result<Cost> graph(const GraphView& view, const Known& around, int depth) {
+    Known known{KnownValues(&around.values), KnownShapes(&around.shapes)};
+    for (const ValueInfoView& input : view.inputs) {
+      known.values.hide(input.name);
+      // What a body says of its inputs is not checked by anybody before it runs, and may change from round to round.
+      depth == 0 ? known.shapes.add_input(input) : known.shapes.hide(input.name);
+    }
+    for (const NamedView& tensor : view.initializers) {
+      known.values.add_initializer(tensor);
+      known.shapes.add_initializer(tensor);
+    }
     for (const NamedView& tensor : view.sparse_initializers) {
       LEAPP_RETURN_IF_ERROR(check_bytes(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
     }
@@ -186,15 +185,18 @@ class Survey {
     return total;
   }
 
-  Status node(Encoded bytes, KnownValues& known, int depth, Cost& total) {
+  Status node(Encoded bytes, Known& known, int depth, Cost& total) {
     LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(bytes));
-    LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known), place_of(view)));
+    LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known.values), place_of(view)));
     LEAPP_ASSIGN_OR_RETURN(const Cost cost, cost_of(view, known, depth));
-    known.add_result(view);
+    known.shapes.add_result(view, known.values);
+    known.values.add_result(view);
+    const Extents* const extents = view.outputs.empty() ? nullptr : known.shapes.find(view.outputs.front());
+    if (extents != nullptr) LEAPP_RETURN_IF_ERROR(check_bytes(elements_of(*extents) * kLeastWidth, place_of(view)));
     return add(total, cost, view);
   }
 
-  Result<Cost> cost_of(const NodeView& view, const KnownValues& known, int depth) {
+  Result<Cost> cost_of(const NodeView& view, const Known& known, int depth) {
     if (const auto found = functions_.find(key(view.domain, view.op_type)); found != functions_.end()) {
       return function(found->second, view, depth);
     }
@@ -203,19 +205,38 @@ class Survey {
       if (depth >= kDeepestGraph) return data_loss(fmt::format("more than {} graphs inside each other", kDeepestGraph));
       LEAPP_ASSIGN_OR_RETURN(const GraphView body, read_graph(inner));
       LEAPP_ASSIGN_OR_RETURN(const Cost once, graph(body, known, depth + 1));
-      const std::uint64_t rounds = view.op_type == "Loop" ? rounds_of(view, body, known) : 1;
+      const std::uint64_t rounds = rounds_of(view, body, known);
       cost.operators = sum(cost.operators, once.operators);
       cost.runs = sum(cost.runs, product(rounds, sum(once.runs, kRound)));
     }
     return cost;
   }
 
-  /// Of a loop that nothing but its constant count ends; of others 1: that is decided while it runs.
-  static std::uint64_t rounds_of(const NodeView& loop, const GraphView& body, const KnownValues& known) {
+  /// How often a body runs, where that can be told; else 1: that is decided while it runs.
+  static std::uint64_t rounds_of(const NodeView& view, const GraphView& body, const Known& known) {
+    if (view.op_type == "Loop") return rounds_of_loop(view, body, known.values);
+    return view.op_type == "Scan" ? rounds_of_scan(view, known.shapes) : 1;
+  }
+
+  /// As many as the tensors that it goes through are long. Those are the last of its inputs.
+  static std::uint64_t rounds_of_scan(const NodeView& scan, const KnownShapes& shapes) {
+    const std::int64_t scanned = integer_of(scan, "num_scan_inputs", 0);
+    if (scanned <= 0 || static_cast<std::size_t>(scanned) > scan.inputs.size()) return 1;
+    const std::vector<double> axes = integers_of(scan, "scan_input_axes");
+    const Extents* const extents = shapes.input(scan, scan.inputs.size() - static_cast<std::size_t>(scanned));
+    if (extents == nullptr) return 1;
+    const double axis = axes.empty() ? 0 : axes.front() + (axes.front() < 0 ? static_cast<double>(extents->size()) : 0);
+    return axis >= 0 && axis < static_cast<double>(extents->size())
+               ? rounded((*extents)[static_cast<std::size_t>(axis)])
+               : 1;
+  }
+
+  /// Of a loop that nothing but its constant count ends; of others 1.
+  static std::uint64_t rounds_of_loop(const NodeView& loop, const GraphView& body, const KnownValues& known) {
     const KnownValue* count = known.input(loop, 0);
     const bool counted = !loop.inputs.empty() && !loop.inputs[0].empty();
     if (counted && (count == nullptr || count->numbers.size() != 1)) return 1;
-    if (const KnownValue* start = known.input(loop, 1); start != nullptr && elements(start->numbers) == 0) return 0;
+    if (const KnownValue* start = known.input(loop, 1); start != nullptr && elements_of(start->numbers) == 0) return 0;
     if (!goes_on(body, known)) return 1;
     return counted ? rounded(count->numbers[0]) : kMost;
   }
@@ -239,7 +260,7 @@ class Survey {
     }
     const std::string_view condition = body.outputs.front().name;
     const KnownValue* value = known.find(condition);
-    return handed_on.contains(condition) || (value != nullptr && elements(value->numbers) != 0);
+    return handed_on.contains(condition) || (value != nullptr && elements_of(value->numbers) != 0);
   }
 
   Result<Cost> function(std::size_t index, const NodeView& caller, int depth) {
@@ -249,7 +270,7 @@ class Survey {
       return invalid_argument(fmt::format("{}: a function that calls itself", place_of(caller)));
     }
     state.under_way = true;
-    KnownValues known;
+    Known known;
     Cost total;
     const Encoded bytes = model_.functions[index].bytes;
     Message<FunctionField> message(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -113,6 +113,61 @@ TEST(Limits, SizesThatAreConstants) {
   }
 }
 
+/// x[4] through `nodes` to d39.
+Graph grown(std::vector<Node> nodes) {
+  Graph graph;
+  graph.name = "g";
+  graph.inputs = {{"x", 1, {4}}};
+  graph.initializers = {numbers("column", {-1, 1}), numbers("row", {1, -1}), numbers("flat", {-1}),
+                        numbers("two", {2})};
+  graph.nodes = std::move(nodes);
+  return graph;
+}
+
+TEST(Limits, ATensorThatGrowsFromStepToStep) {
+  const ModelLimits limits{.tensor_bytes = std::uint64_t{1} << 30U};
+  std::vector<Node> joined;
+  std::vector<Node> tiled;
+  std::vector<Node> squared;
+  std::vector<Node> multiplied;
+  for (int i = 0; i < 40; ++i) {
+    const std::string from = i == 0 ? "x" : "d" + std::to_string(i - 1);
+    const std::string name = std::to_string(i);
+    joined.push_back(node("Concat", {from, from}, "d" + name));
+    tiled.push_back(node("Relu", {from}, "a" + name));
+    tiled.push_back(node("Tile", {"a" + name, "two"}, "d" + name));
+    for (auto* nodes : {&squared, &multiplied}) {
+      nodes->push_back(node("Reshape", {from, "column"}, "c" + name));
+      nodes->push_back(node("Reshape", {from, "row"}, "r" + name));
+      nodes->push_back(node(nodes == &squared ? "Mul" : "MatMul", {"c" + name, "r" + name}, "m" + name));
+      nodes->push_back(node("Reshape", {"m" + name, "flat"}, "d" + name));
+    }
+  }
+  for (const auto& nodes : {joined, tiled, squared, multiplied}) {
+    const Status refused = check(grown(nodes), limits);
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument) << nodes.back().op_type;
+    EXPECT_NE(refused.message().find("makes a tensor of "), std::string::npos) << refused.message();
+    EXPECT_TRUE(check(grown({nodes.begin(), nodes.begin() + 8}), limits).ok()) << nodes.back().op_type;
+  }
+}
+
+TEST(Limits, AScanRunsAsOftenAsWhatItGoesThroughIsLong) {
+  const auto scan = [](std::int64_t length) {
+    auto body = std::make_shared<Graph>();
+    body->inputs = {{"s", 1, {}}, {"e", 1, {}}};
+    body->outputs = {{"t", 1, {}}};
+    body->nodes = {node("Add", {"s", "e"}, "t")};
+    Node made = node("Scan", {"x", "long"}, "y");
+    made.attributes.push_back({"body", std::shared_ptr<const Graph>(body)});
+    made.attributes.push_back({"num_scan_inputs", std::int64_t{1}});
+    Graph graph = grown({node("ConstantOfShape", {"n"}, "long"), made});
+    graph.initializers.push_back(numbers("n", {length}));
+    return graph;
+  };
+  EXPECT_TRUE(check(scan(1000)).ok());
+  EXPECT_NE(check(scan(100'000'000)).message().find("(Scan): expected at most 10000000 runs"), std::string::npos);
+}
+
 TEST(Limits, OperatorsAreCounted) {
   Graph graph;
   graph.name = "g";

@@ -262,6 +262,31 @@ def computed_size(folder: Path) -> Path:
     return write_model(folder, nodes, initializers=[numbers("size", 1 << 16)])
 
 
+def grown(folder: Path) -> Path:
+    """Forty times twice as long, by nothing but the sizes of the inputs."""
+    nodes = [helper.make_node("Concat", ["x" if i == 0 else f"d{i - 1}"] * 2, [f"d{i}"], axis=0) for i in range(40)]
+    nodes += [helper.make_node("ReduceMax", ["d39"], ["top"], keepdims=0), helper.make_node("Add", ["x", "top"], ["y"])]
+    return write_model(folder, nodes)
+
+
+def endless_scan(folder: Path) -> Path:
+    """A body for each of a hundred million elements."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "e"], ["t"])],
+        "body",
+        [
+            helper.make_tensor_value_info("s", TensorProto.FLOAT, [4]),
+            helper.make_tensor_value_info("e", TensorProto.FLOAT, []),
+        ],
+        [helper.make_tensor_value_info("t", TensorProto.FLOAT, [4])],
+    )
+    nodes = [
+        helper.make_node("ConstantOfShape", ["count"], ["elements"]),
+        helper.make_node("Scan", ["x", "elements"], ["y"], body=body, num_scan_inputs=1),
+    ]
+    return write_model(folder, nodes, initializers=[numbers("count", 100_000_000)])
+
+
 def sparse_weights(folder: Path) -> Path:
     values = numpy_helper.from_array(np.ones(1, np.float32), "w")
     sparse = helper.make_sparse_tensor(values, numbers("", 0), [1 << 40])
@@ -334,6 +359,8 @@ ATTACKS: dict[str, Attack] = {
     "range": Attack(sized("Range", ["zero", "bound", "one"], 1 << 40), "`Range` of 8 TB", "makes a tensor of 8.8 TB"),
     "expand": Attack(sized("Expand", ["one", "size"], 1 << 31), "`Expand` to 16 GB", "makes a tensor of 17.2 GB"),
     "computed_size": Attack(computed_size, "a size computed from constants", "makes a tensor of"),
+    "grown": Attack(grown, "a tensor that grows to twice its size 40 times", "makes a tensor of"),
+    "scan": Attack(endless_scan, "`Scan` of 100,000,000 rounds", "it does not end"),
     "sparse_weights": Attack(sparse_weights, "a sparse weight of 4 TB", "makes a tensor of 4.4 TB"),
     "loop_on_data": Attack(loop_on_data, "a loop that data never ends", "longer than", refused=False),
     "escapes": Attack(escapes, "escapes for the terminal in every name", "", refused=False),
