@@ -16,10 +16,10 @@ python_sources = $(wildcard python examples bench fuzz tests)
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-peer setup-tests build demo mujoco test test-fleet test-long test-asan test-tsan test-tsan-runtime test-neon test-torch test-python torch-modules bench format lint lint-python lint-cxx tidy fuzz wheel-test clean
+.PHONY: $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' Makefile)
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
 setup:  ## system packages, .venv, headers: whatever is missing
 	@scripts/stage setup scripts/setup
@@ -56,6 +56,13 @@ test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@scripts/stage setup scripts/setup --tests --fleet
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
+
+test-zoo: build  ## 113 networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/networks.md
+	@scripts/stage setup scripts/setup --zoo
+	@echo "$(CURDIR)/build/default/python" > "$$(echo build/zoo-venv/lib/python3.*/site-packages)/leapp-dev.pth"
+	@scripts/stage "zoo" build/zoo-venv/bin/python tests/zoo/run.py --again --write
+	@cmake --build --preset default --target step_bundle >/dev/null
+	@scripts/stage "policies in C++" env HF_HUB_OFFLINE=1 build/zoo-venv/bin/python tests/zoo/run_policies.py
 
 test-long: setup-tests build test-tsan-runtime  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \

@@ -67,6 +67,7 @@ bool shape_depends_on_data(const TraceOp& op) {
   const std::string& name = op.info->name();
   // These lack the tag that would say so.
   if (name == "aten::nonzero_numpy" || (name == "aten::where" && op.info->overload().empty())) return true;
+  if (name == "torchvision::nms") return true;
   const bool by_argument = (name == "aten::repeat_interleave" && op.info->overload() == "self_Tensor") ||
                            op.info->overload() == "tensor_indices_or_sections";
   if (by_argument) {

@@ -119,6 +119,7 @@ void Memory::write(const Geometry& geometry, ValuePtr value, TraceBuilder& build
 
 void Memory::forget() {
   ++epoch_;
+  undefined_ = false;
   layers_.clear();
 }
 

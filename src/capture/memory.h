@@ -69,7 +69,11 @@ class Memory : public std::enable_shared_from_this<Memory> {
   [[nodiscard]] bool has_constants() const;
 
   /// The memory was allocated while a node was open: what it held before is nobody's state.
-  void note_birth() { born_in_node_ = born_in_call_ = true; }
+  void note_birth() { born_in_node_ = born_in_call_ = undefined_ = true; }
+  /// Someone takes what is in it for content, and no write was seen: it was filled past the dispatcher (torch.tensor).
+  void note_filled() { undefined_ = undefined_ && !plain(); }
+  /// What no layer covers was never written: it may be anything.
+  [[nodiscard]] bool undefined() const { return undefined_ && born_in_call_; }
   /// Since forget_before().
   [[nodiscard]] bool born_in_call() const { return born_in_call_; }
   /// A node has written to it that had not made it.
@@ -108,6 +112,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   std::vector<Geometry> inputs_;
   bool born_in_node_ = false;
   bool born_in_call_ = false;
+  bool undefined_ = false;
   bool kept_ = false;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
 

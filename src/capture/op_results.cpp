@@ -43,6 +43,8 @@ void OpResults::in_node(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   if (is_published_whole(op, outputs)) return;
   switch (op.info->op_class()) {
     case OpClass::kIdentity:
+      state_.table.note_filled(outputs[0].toTensor());
+      return reshape(op, outputs[0].toTensor());
     case OpClass::kReshape:
       return reshape(op, outputs[0].toTensor());
     case OpClass::kAsStrided:

@@ -104,6 +104,7 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
     const auto first = record.survivors.find(source.key);
     const auto now = survivors.find(source.key);
     const bool known = i < later.updates.size() && later.updates[i] && record.leaks[i].update;
+    if (i < later.updates.size()) prepared_.look_at(record.leaks[i], later.updates[i]);
     const std::string what = fmt::format("state '{}' of node '{}'", record.leaks[i].name, record.name);
     if (known) {
       comparison.compare(what, record.leaks[i].update, later.updates[i]);
@@ -125,6 +126,7 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
 
 void StateAnalysis::finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,
                            const SessionEnd& end) {
+  for (const auto& node : nodes) prepared_.forget_leaks_of(*node);
   merge_paths(nodes, options.leaks, evaluator_, log_);
   promote_leaks(nodes, options.leaks, evaluator_, log_);
   settle_constant_outputs(nodes, options, log_);

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "capture/evaluate.h"
 #include "capture/leaks.h"
+#include "capture/prepared_once.h"
 #include "capture/record.h"
 #include "capture/unread_state.h"
 #include "leapp/capture.h"
@@ -70,6 +71,7 @@ class StateAnalysis {
               const SessionEnd& end);
 
  private:
+  PreparedOnce prepared_;
   Evaluator& evaluator_;
   Logger& log_;
 };

@@ -31,7 +31,9 @@ std::shared_ptr<ConstantCell> StorageContent::cell_before(at::ScalarType dtype, 
   const Suppress quiet;
   auto cell = std::make_shared<TensorCell>();
   const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
-  cell->tensor = bytes_before().narrow(0, 0, count * item).view(dtype);
+  // Never written: zeros, so that no call differs by what happened to lie there, and no model carries it.
+  cell->tensor = undefined() ? at::zeros({count}, at::TensorOptions().dtype(dtype).device(device_))
+                             : bytes_before().narrow(0, 0, count * item).view(dtype);
   return cell;
 }
 
@@ -77,6 +79,7 @@ void StorageContent::absorb(StorageContent& other) {
   constants_.insert(constants_.end(), other.constants_.begin(), other.constants_.end());
   written_ = written_ || other.written_;
   kept_ = kept_ || other.kept_;
+  undefined_ = undefined_ && other.undefined_;
   whole_.reset();
   epoch_ = std::max(epoch_, other.epoch_) + 1;
   move_to(begin, static_cast<std::int64_t>(last - begin));

@@ -190,6 +190,11 @@ void TensorTable::note_birth(const at::Tensor& tensor) {
   if (StorageTable::trackable(tensor) && tensor.storage().nbytes() > 0) storages_.content(tensor)->note_birth();
 }
 
+void TensorTable::note_filled(const at::Tensor& tensor) {
+  if (!StorageTable::trackable(tensor)) return;
+  if (const auto memory = storages_.known(tensor)) memory->note_filled();
+}
+
 bool TensorTable::knows_memory(const at::Tensor& tensor) {
   if (!StorageTable::trackable(tensor)) return entries_.contains(tensor.unsafeGetTensorImpl());
   const auto memory = storages_.known(tensor);

@@ -68,6 +68,8 @@ class TensorTable {
 
   /// `tensor` has just been allocated while a node was open; it has no content yet.
   void note_birth(const at::Tensor& tensor);
+  /// An operator hands on what is in its memory.
+  void note_filled(const at::Tensor& tensor);
 
   /// True when the memory of `tensor` holds anything we know of, or a constant of ours.
   bool knows_memory(const at::Tensor& tensor);

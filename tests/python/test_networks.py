@@ -111,8 +111,87 @@ class Spectral(nn.Module):
         return torch.fft.irfft(torch.fft.rfft(x) * 0.5, n=8)
 
 
+class RescaledInTheFirstCall(nn.Module):
+    """RWKV: weights are written in place, once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project, self.ready = nn.Linear(8, 8), False
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.ready:
+            self.project.weight.div_(2)
+            self.ready = True
+        projected: Tensor = self.project(x)
+        return projected
+
+
+class GroupedRows(nn.Module):
+    """A product for each expert's rows; some experts have none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.router, self.weights = nn.Linear(8, 4), nn.Parameter(torch.randn(4, 8, 8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        chosen = self.router(x).argmax(-1)
+        order = chosen.argsort(stable=True)
+        ends = nn.functional.one_hot(chosen, 4).sum(0).cumsum(0).to(torch.int32)
+        grouped = torch._grouped_mm(x[order], self.weights, offs=ends)
+        return torch.zeros_like(grouped).index_copy(0, order, grouped)
+
+
+class MoreExpertsThanRows(GroupedRows):
+    def __init__(self) -> None:
+        super().__init__()
+        self.router, self.weights = nn.Linear(8, 9), nn.Parameter(torch.randn(9, 8, 8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        chosen = self.router(x).argmax(-1)
+        order = chosen.argsort(stable=True)
+        ends = nn.functional.one_hot(chosen, 9).sum(0).cumsum(0).to(torch.int32)
+        return torch._grouped_mm(x[order], self.weights, offs=ends)
+
+
+class ComplexSums(nn.Module):
+    """einsum of complex tensors, of a complex and a real one, and of three."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 4, dtype=torch.cfloat))
+        self.real = nn.Parameter(torch.randn(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        spectrum = torch.fft.rfft(x)[:, :4]
+        both = torch.einsum("bi,bi->b", spectrum, self.weight)
+        mixed = torch.einsum("bi,i->b", spectrum, self.real)
+        three = torch.einsum("bi,bi,bi->b", spectrum, self.weight, spectrum)
+        return torch.view_as_real(both + mixed - three)
+
+
+class LengthsOfSequences(nn.Module):
+    """The lengths are computed from the input: which of its first elements are positive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gru = nn.GRU(8, 5, bidirectional=True, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        sequences = torch.stack([x, x * 0.5, -x])
+        lengths = 1 + (x[0, :3] > 0).long() * 4 + (x[1, :3] > 0).long()
+        packed = nn.utils.rnn.pack_padded_sequence(sequences, lengths, batch_first=True, enforce_sorted=False)
+        out, last = self.gru(packed)
+        padded, _ = nn.utils.rnn.pad_packed_sequence(out, batch_first=True, total_length=7, padding_value=-1.0)
+        return torch.cat([padded.flatten(), last.flatten()])
+
+
 NETWORKS = [
     FilledInParts,
+    RescaledInTheFirstCall,
+    GroupedRows,
+    MoreExpertsThanRows,
+    ComplexSums,
+    LengthsOfSequences,
     TableOfTheFirstCall,
     Experts,
     BestTwoExperts,
@@ -150,6 +229,87 @@ def test_the_model_is_right(kind: type[nn.Module], backend: str, tmp_path: Path)
         for x in inputs(8, seed=2):
             problem = harness.difference([fresh(x)], [manager({"net/x": x})["net/y"]], rtol=1e-3, atol=1e-5)
             assert problem is None, problem
+
+
+def log_of(network: nn.Module, folder: Path) -> str:
+    torch.manual_seed(0)
+    return (export(network.eval(), folder, "jit") / "log.txt").read_text()
+
+
+def test_memory_that_nobody_wrote_makes_no_call_differ(tmp_path: Path) -> None:
+    """What lay there before is another thing in every call, and none of the model's."""
+    rubbish = torch.full((6, 8), torch.nan)  # freed right away: the next tensor of its size finds it
+    del rubbish
+    assert "differs" not in log_of(FilledInParts(), tmp_path)
+
+
+class FilledPastTheDispatcher(nn.Module):
+    """torch.tensor and torch.Tensor take memory without content and fill it by themselves."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        first, second = torch.tensor([1.0, 2.0, 3.0]), torch.Tensor([4.0, 5.0])
+        first[0], second[1] = x[0, 0], x[0, 1]
+        return torch.cat([first, second])
+
+
+@BACKENDS
+def test_what_was_filled_by_itself_is_content(backend: str, tmp_path: Path) -> None:
+    manager = leapp.InferenceManager(export(FilledPastTheDispatcher(), tmp_path, backend))
+    x = torch.full((6, 8), 9.0)
+    assert manager({"net/x": x})["net/y"].tolist() == [9.0, 2.0, 3.0, 4.0, 9.0]
+
+
+def test_a_packed_sequence_needs_a_total_length_in_onnx(tmp_path: Path) -> None:
+    class Unpadded(LengthsOfSequences):
+        def forward(self, x: Tensor) -> Tensor:
+            lengths = 1 + (x[0, :3] > 0).long() * 4
+            packed = nn.utils.rnn.pack_padded_sequence(
+                torch.stack([x, x, x]), lengths, batch_first=True, enforce_sorted=False
+            )
+            padded, _ = nn.utils.rnn.pad_packed_sequence(self.gru(packed)[0], batch_first=True)
+            return padded.sum((0, 1))
+
+    with pytest.raises(leapp.LeappError, match="give pad_packed_sequence a total_length"):
+        export(Unpadded().eval(), tmp_path, "onnx")
+
+
+class CountedInPython(nn.Module):
+    """A cache of keys, and a Python number for the place of the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys, self.position = torch.zeros(16, 8), 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.keys[self.position] = x[0]
+        self.position += 1
+        return self.keys.sum(0)
+
+
+class CountedInATensor(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(16, 8))
+        self.register_buffer("position", torch.zeros(1, dtype=torch.long))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.keys.index_copy_(0, self.position, x[:1])
+        self.position += 1
+        return self.keys.sum(0)
+
+
+def test_a_position_in_python_is_reported_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(leapp.ValidationError, match=r"self\.keys\[self\.position\] = x\[0\]") as raised:
+        export(CountedInPython(), tmp_path, "onnx")
+    assert "tensor" in str(raised.value)
+
+
+@BACKENDS
+def test_a_position_in_a_tensor_is_state(backend: str, tmp_path: Path) -> None:
+    manager = leapp.InferenceManager(export(CountedInATensor(), tmp_path, backend))
+    fresh = CountedInATensor()
+    for x in inputs(8, seed=3):
+        harness.assert_same([fresh(x)], [manager({"net/x": x})["net/y"]], rtol=1e-3, atol=1e-5)
 
 
 def test_an_encoder_is_as_it_was(tmp_path: Path) -> None:

@@ -94,6 +94,10 @@ Tensor OpBuilder::lookup(const graph::Value* value) {
   }
   const auto found = values_.tensors.find(value);
   if (found != values_.tensors.end()) return found->second;
+  if (values_.padded.contains(value)) {
+    refuse("takes a packed sequence whose lengths depend on an input; pad it first (pad_packed_sequence)");
+    return placeholder(value->type());
+  }
   if (value->kind() != graph::ValueKind::kConstant) {
     fault(fmt::format("%{} is used before it is defined", value->name()));
     return placeholder(value->type());
@@ -140,6 +144,29 @@ ComplexTensor OpBuilder::complex(std::string_view name, std::optional<DType> dty
   }
   if (!dtype) return found;
   return {cast(found.real, *dtype), cast(found.imaginary, *dtype)};
+}
+
+std::vector<ComplexTensor> OpBuilder::complex_list(std::string_view name, DType dtype) {
+  std::vector<ComplexTensor> list;
+  const graph::Attribute* found = argument(name);
+  const auto* values = found != nullptr ? std::get_if<std::vector<graph::Value*>>(found) : nullptr;
+  if (values == nullptr) return list;
+  for (const graph::Value* value : *values) {
+    if (!is_complex(value->dtype())) {
+      list.push_back({cast(lookup(value), dtype), {}});
+      continue;
+    }
+    split_constant(value);
+    list.push_back({cast(values_.tensors.at(value), dtype), cast(values_.imaginary.at(value), dtype)});
+  }
+  return list;
+}
+
+const PaddedSequence* OpBuilder::padded(std::string_view name) const {
+  const graph::Attribute* found = node_.find(name);
+  const auto* value = found != nullptr ? std::get_if<graph::Value*>(found) : nullptr;
+  const auto known = value != nullptr ? values_.padded.find(*value) : values_.padded.end();
+  return known != values_.padded.end() ? &known->second : nullptr;
 }
 
 Tensor OpBuilder::tensor(std::string_view name) {
@@ -268,6 +295,10 @@ void OpBuilder::bind(std::size_t index, const ComplexTensor& value) {
   if (!ok() || !has_type_of(index, value.real) || !has_type_of(index, value.imaginary)) return;
   values_.tensors.insert_or_assign(node_.result(index), value.real);
   values_.imaginary.insert_or_assign(node_.result(index), value.imaginary);
+}
+
+void OpBuilder::bind(std::size_t index, PaddedSequence value) {
+  if (ok()) values_.padded.insert_or_assign(node_.result(index), std::move(value));
 }
 
 }  // namespace leapp::onnx_ops

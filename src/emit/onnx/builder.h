@@ -42,13 +42,23 @@ struct ComplexTensor {
   Tensor imaginary;
 };
 
+/// A packed sequence whose lengths depend on data. Packed it would have no fixed length, so it stays as it is:
+/// [steps, batch, features], with the length of each sequence of the batch, int64.
+struct PaddedSequence {
+  Tensor data;
+  Tensor lengths;
+};
+
 class OpBuilder {
  public:
   /// What is known of the graph's values. `imaginary` has the other parts of complex ones.
   struct Values {
     std::unordered_map<const graph::Value*, Tensor> tensors;
     std::unordered_map<const graph::Value*, Tensor> imaginary;
-    [[nodiscard]] bool contains(const graph::Value* value) const { return tensors.contains(value); }
+    std::unordered_map<const graph::Value*, PaddedSequence> padded;
+    [[nodiscard]] bool contains(const graph::Value* value) const {
+      return tensors.contains(value) || padded.contains(value);
+    }
   };
   /// In the place of complex values a handler may see one of their parts: for operators that do the same to both.
   enum class Part : std::uint8_t { kWhole, kReal, kImaginary };
@@ -83,6 +93,10 @@ class OpBuilder {
   Tensors tensors(std::string_view name);
   /// A complex tensor, or a real one or a number as such, its parts cast to `dtype` unless nothing is given.
   ComplexTensor complex(std::string_view name, std::optional<DType> dtype = std::nullopt);
+  /// The same of a list; what is real has no imaginary part.
+  std::vector<ComplexTensor> complex_list(std::string_view name, DType dtype);
+  /// nullptr: an ordinary tensor.
+  [[nodiscard]] const PaddedSequence* padded(std::string_view name) const;
   /// The argument is a tensor of complex numbers, or a complex number.
   [[nodiscard]] bool is_complex_argument(std::string_view name) const;
   /// A tensor or a number, as `dtype`.
@@ -118,6 +132,8 @@ class OpBuilder {
   void bind(std::size_t index, const Tensor& value);
   void bind(const Tensor& value) { bind(0, value); }
   void bind(std::size_t index, const ComplexTensor& value);
+  /// What takes the result has to ask for padded().
+  void bind(std::size_t index, PaddedSequence value);
 
   // ---- constants ----
 

@@ -20,11 +20,13 @@ constexpr std::array kFamilies = std::to_array<Family>({
     convolution_ops,
     creation_ops,
     ctc_ops,
+    einsum_ops,
     elementwise_ops,
     factorisation_ops,
     float_bit_ops,
     fourier_ops,
     fractional_pooling_ops,
+    grouped_product_ops,
     indexing_ops,
     joining_ops,
     ldl_ops,
@@ -47,9 +49,10 @@ constexpr std::array kFamilies = std::to_array<Family>({
     special_incomplete_gamma_ops,
     special_polynomial_ops,
     spectral_ops,
+    vision_ops,
 });
 
-constexpr std::array kComplexFamilies = std::to_array<Family>({complex_ops, fourier_ops});
+constexpr std::array kComplexFamilies = std::to_array<Family>({complex_einsum_ops, complex_ops, fourier_ops});
 
 using Index = std::unordered_map<std::string_view, const OpEntry*>;
 

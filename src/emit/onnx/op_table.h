@@ -33,15 +33,18 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries calculus_ops();
 [[nodiscard]] OpEntries casting_ops();
 [[nodiscard]] OpEntries comparison_ops();
+[[nodiscard]] OpEntries complex_einsum_ops();
 [[nodiscard]] OpEntries complex_ops();
 [[nodiscard]] OpEntries convolution_ops();
 [[nodiscard]] OpEntries creation_ops();
 [[nodiscard]] OpEntries ctc_ops();
+[[nodiscard]] OpEntries einsum_ops();
 [[nodiscard]] OpEntries elementwise_ops();
 [[nodiscard]] OpEntries factorisation_ops();
 [[nodiscard]] OpEntries float_bit_ops();
 [[nodiscard]] OpEntries fourier_ops();
 [[nodiscard]] OpEntries fractional_pooling_ops();
+[[nodiscard]] OpEntries grouped_product_ops();
 [[nodiscard]] OpEntries indexing_ops();
 [[nodiscard]] OpEntries joining_ops();
 [[nodiscard]] OpEntries ldl_ops();
@@ -64,6 +67,7 @@ using OpEntries = std::span<const OpEntry>;
 [[nodiscard]] OpEntries special_incomplete_gamma_ops();
 [[nodiscard]] OpEntries special_polynomial_ops();
 [[nodiscard]] OpEntries spectral_ops();
+[[nodiscard]] OpEntries vision_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
 [[nodiscard]] const OpEntry* find_op(std::string_view name);

@@ -55,6 +55,8 @@ const std::unordered_map<std::string_view, Handler>& table() {
       {"aten::stack", join},
       {"aten::select_scatter", put_part},
       {"aten::slice_scatter", put_part},
+      {"aten::constant_pad_nd", pad},
+      {"aten::pad", pad},
       {"aten::sum", reduce},
       {"aten::nansum", reduce},
       {"aten::mean", reduce},
@@ -119,6 +121,7 @@ const std::unordered_map<std::string_view, Handler>& table() {
 }  // namespace
 
 Handler find_handler(const Node& node) {
+  if (node.op() == "torchvision::nms") return suppress;
   if (depends_on_data(node)) return node.op() == "aten::index" ? read_rows : choose_rows;
   if (is_elementwise(node.op())) return elementwise;
   const auto found = table().find(node.op());

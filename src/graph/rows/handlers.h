@@ -20,11 +20,13 @@ using Handler = Status (*)(Rewriter& writer);
 [[nodiscard]] bool is_elementwise(std::string_view op);
 
 Status choose_rows(Rewriter& writer);  ///< nonzero, masked_select: what makes rows
+Status suppress(Rewriter& writer);     ///< torchvision's nms: boxes that stay, best first
 Status elementwise(Rewriter& writer);
 Status rearrange(Rewriter& writer);  ///< another shape, another order of dimensions
 Status part(Rewriter& writer);       ///< select, slice, split: one piece or several along a dimension
 Status join(Rewriter& writer);       ///< cat, stack
 Status put_part(Rewriter& writer);   ///< select_scatter, slice_scatter
+Status pad(Rewriter& writer);        ///< to a fixed number of rows
 Status reduce(Rewriter& writer);
 Status along_dim(Rewriter& writer);   ///< softmax, cumsum, sort: every line along a dimension by itself
 Status product(Rewriter& writer);     ///< linear, matmul

@@ -36,6 +36,27 @@ bool takes_all(const Node& node) {
          integer(node, "end", std::numeric_limits<std::int64_t>::max()) == std::numeric_limits<std::int64_t>::max();
 }
 
+/// x[:10], x[2:]: rows by their number, of which there may be fewer.
+Status rows_between(Rewriter& writer, const Rows& from) {
+  const Node& node = writer.node();
+  const std::int64_t start = integer(node, "start", 0);
+  const std::int64_t end = integer(node, "end", std::numeric_limits<std::int64_t>::max());
+  const bool plain = node.op() == "aten::slice" && integer(node, "step", 1) == 1 && start >= 0 && end >= 0;
+  if (!plain) return unimplemented("it takes some of the rows by their number");
+  Space& space = *from.space;
+  const TensorType type = {DType::kBool, {space.count}};
+  Value* rank = writer.rank(space);
+  Value* within = writer.binary("aten::lt", rank, writer.number(static_cast<double>(end), DType::kInt64), type);
+  if (start > 0) {
+    Value* behind = writer.binary("aten::ge", rank, writer.number(static_cast<double>(start), DType::kInt64), type);
+    within = writer.binary("aten::logical_and", within, behind, type);
+  }
+  Rows kept = from;
+  kept.space = &writer.narrowed(space, within, size_at(node.result(), from.axis));
+  writer.bind(0, kept);
+  return {};
+}
+
 }  // namespace
 
 Status part(Rewriter& writer) {
@@ -45,7 +66,7 @@ Status part(Rewriter& writer) {
   if (from == nullptr) return unimplemented("where it cuts depends on rows");
   const std::int64_t dim = dim_of(node, rank_of(self));
   if (dim == from->axis) {
-    if (!takes_all(node)) return unimplemented("it takes some of the rows by their number");
+    if (!takes_all(node)) return rows_between(writer, *from);
     writer.bind(0, *from);
     return {};
   }
@@ -56,7 +77,8 @@ Status part(Rewriter& writer) {
                     .axis = axis,
                     .dense = made[i],
                     .column = column_of(node, *from, i),
-                    .rank_in = from->rank_in});
+                    .rank_in = from->rank_in,
+                    .row_of = from->row_of});
   }
   return {};
 }

@@ -56,6 +56,15 @@ Status read_beside_rows(Rewriter& writer, const Rows& from, const Places& places
   return {};
 }
 
+/// Rows that other rows name.
+Rows rows_in_order(Rewriter& writer, const Rows& from, const Rows& order) {
+  const TensorType type = {from.dense->dtype(), with_rows(from.dense->shape(), from.axis, order.space->count)};
+  Value* made =
+      writer.emit("aten::index_select", "", {{"self", from.dense}, {"dim", from.axis}, {"index", order.dense}}, type);
+  Rows taken = {.space = order.space, .axis = from.axis, .dense = made};
+  return taken;
+}
+
 Status read_among_rows(Rewriter& writer, const Rows& from, Places places) {
   const auto own = std::find_if(places.all.begin(), places.all.end(),
                                 [&](const IndexPlace& place) { return place.dim == from.axis; });
@@ -70,6 +79,10 @@ Status read_among_rows(Rewriter& writer, const Rows& from, Places places) {
     own->rows = {.space = from.space, .dense = counted, .rank_in = from.space};
     places.space = from.space;
     places.row_dim = places.rank - 1;
+  }
+  if (own->rows.row_of == from.space && places.all.size() == 1 && places.rank == 1) {
+    writer.bind(0, rows_in_order(writer, from, own->rows));
+    return {};
   }
   if (own->rows.rank_in != from.space) return unimplemented("it picks rows by their number");
   if (places.all.size() == 1 && places.rank == 1) {

@@ -49,17 +49,21 @@ Space& Rewriter::space_of(Value* mask, const Shape& frame, std::int64_t length) 
 }
 
 Space& Rewriter::space_within(Value* mask, std::int64_t length) {
-  Space*& known = by_mask_[{mask, {}}];
-  if (known != nullptr) return *known;
+  if (Space* known = by_mask_[{mask, {}}]) return *known;
   const Rows& chosen = *rows(mask);
-  Space made = *chosen.space;
-  made.parent = chosen.space;
+  Space& made = narrowed(*chosen.space, truth(reshape(chosen.dense, {chosen.space->count})), length);
+  by_mask_[{mask, {}}] = &made;
+  return made;
+}
+
+Space& Rewriter::narrowed(Space& space, Value* dense, std::int64_t length) {
+  Space made = space;
+  made.parent = &space;
   made.length = length;
-  const Shape flat = {made.count};
-  made.mask = binary("aten::logical_and", chosen.space->mask, truth(reshape(chosen.dense, flat)), {DType::kBool, flat});
-  known = &add_space(std::move(made));
-  join_groups(*known, *chosen.space);
-  return *known;
+  made.mask = binary("aten::logical_and", space.mask, dense, {DType::kBool, {made.count}});
+  Space& added = add_space(std::move(made));
+  join_groups(added, space);
+  return added;
 }
 
 void Rewriter::join_groups(const Space& a, const Space& b) {

@@ -43,6 +43,9 @@ class Rewriter {
   /// Those of `mask`'s rows for which it is true. REQUIRES: `mask` has rows and one dimension.
   Space& space_within(Value* mask, std::int64_t length);
 
+  /// Those rows of `space` for which `dense`, bool[count], is true as well.
+  Space& narrowed(Space& space, Value* dense, std::int64_t length);
+
   // What the node's results are.
   void bind(std::size_t result, Rows rows);
   /// An ordinary value, once the dense form is taken.

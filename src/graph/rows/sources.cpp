@@ -28,6 +28,24 @@ constexpr std::array<std::string_view, 12> kAlways = {
 
 bool is_live(const Value* value) { return value != nullptr && value->kind() != ValueKind::kConstant; }
 
+bool all_are(const std::vector<Node*>& users, std::string_view op) {
+  return std::all_of(users.begin(), users.end(), [&](const Node* user) { return user->op() == op; });
+}
+
+/// What is left of it once its rows are written densely (suppress.cpp): of a length nobody sees.
+bool asks_only_who_stays(const Node& node) {
+  if (node.result()->is_output() || node.result()->users().empty() ||
+      !all_are(node.result()->users(), "aten::unsqueeze"))
+    return false;
+  for (const Node* column : node.result()->users()) {
+    if (!all_are(column->result()->users(), "aten::eq")) return false;
+    for (const Node* equal : column->result()->users()) {
+      if (!all_are(equal->result()->users(), "aten::any")) return false;
+    }
+  }
+  return true;
+}
+
 bool by_argument(const Node& node) {
   const Attribute* size = node.find("output_size");
   const bool given = size != nullptr && !std::holds_alternative<std::monostate>(*size);
@@ -45,6 +63,7 @@ bool depends_on_data(const Node& node) {
   const std::string& op = node.op();
   if (std::find(kAlways.begin(), kAlways.end(), op) != kAlways.end()) return true;
   if (op == "aten::where") return node.overload().empty();
+  if (op == "torchvision::nms") return !asks_only_who_stays(node);
   if (op == "aten::one_hot") return integer(node, "num_classes", -1) < 0;
   if (op == "aten::index") {
     const std::vector<Value*> indices = tensors(node, "indices");

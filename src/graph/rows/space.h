@@ -42,6 +42,8 @@ struct Rows {
   bool dropped = false;
   /// Every element of a row is how many rows of that space come before it.
   const Space* rank_in = nullptr;
+  /// Every element of a row is the number of a row of that space; densely, where that row stands.
+  const Space* row_of = nullptr;
 };
 
 }  // namespace leapp::graph::rows

@@ -6,6 +6,7 @@
 #include "emit/onnx/ops/common.h"
 #include "emit/onnx/ops/normalisation.h"
 #include "emit/onnx/ops/resize.h"
+#include "emit/onnx/ops/sampling.h"
 
 namespace leapp::onnx_ops {
 namespace {
@@ -52,11 +53,6 @@ Tensor position_of(OpBuilder& b, const Tensor& coordinate, std::int64_t size, bo
   return with_number(b, "Div", with_number(b, "Sub", with_number(b, "Mul", moved, count), 1), 2);
 }
 
-Tensor clipped(OpBuilder& b, const Tensor& position, std::int64_t size) {
-  const double last = static_cast<double>(size - 1);
-  return b.clip(position, b.constant(0.0, position.dtype), b.constant(last, position.dtype));
-}
-
 /// Back and forth between the first and the last element.
 Tensor reflected(OpBuilder& b, const Tensor& position, std::int64_t size, bool align_corners) {
   const auto count = static_cast<double>(size);
@@ -70,20 +66,14 @@ Tensor reflected(OpBuilder& b, const Tensor& position, std::int64_t size, bool a
   const Tensor even = b.compare("Equal", b.unary("Floor", half), half);
   const Tensor there = with_number(b, "Add", rest, low);
   const Tensor back = number_with(b, "Sub", span + low, rest);
-  return clipped(b, b.where(even, there, back), size);
+  return clip_position(b, b.where(even, there, back), size);
 }
 
 Tensor brought_inside(OpBuilder& b, const Tensor& position, std::int64_t size, const Sampling& s) {
   if (s.outside == Outside::kZeros) return position;
-  if (s.outside == Outside::kBorder) return clipped(b, position, size);
+  if (s.outside == Outside::kBorder) return clip_position(b, position, size);
   return reflected(b, position, size, s.align_corners);
 }
-
-/// Positions along one dimension that take part, with their weights.
-struct Tap {
-  Tensor position;
-  Tensor weight;  // absent: 1
-};
 
 Tensor cubic_near(OpBuilder& b, const Tensor& x) {
   // (1.25 x - 2.25) x x + 1
@@ -98,13 +88,13 @@ Tensor cubic_far(OpBuilder& b, const Tensor& x) {
   return with_number(b, "Add", b.binary("Mul", second, x), 3);
 }
 
-std::vector<Tap> cubic_taps(OpBuilder& b, const Tensor& position, std::int64_t size, const Sampling& s) {
+Taps cubic_taps(OpBuilder& b, const Tensor& position, std::int64_t size, const Sampling& s) {
   const Tensor first = b.unary("Floor", position);
   const Tensor t = b.binary("Sub", position, first);
   const Tensor rest = number_with(b, "Sub", 1, t);
   const Tensors weights = {cubic_far(b, with_number(b, "Add", t, 1)), cubic_near(b, t), cubic_near(b, rest),
                            cubic_far(b, with_number(b, "Add", rest, 1))};
-  std::vector<Tap> taps;
+  Taps taps;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const Tensor place = with_number(b, "Add", first, static_cast<double>(i) - 1);
     taps.push_back({brought_inside(b, place, size, s), weights[i]});
@@ -112,69 +102,25 @@ std::vector<Tap> cubic_taps(OpBuilder& b, const Tensor& position, std::int64_t s
   return taps;
 }
 
-std::vector<Tap> taps_of(OpBuilder& b, const Tensor& coordinate, std::int64_t size, const Sampling& s) {
+Taps taps_of(OpBuilder& b, const Tensor& coordinate, std::int64_t size, const Sampling& s) {
   const Tensor raw = position_of(b, coordinate, size, s.align_corners);
   if (s.interpolation == Interpolation::kCubic) return cubic_taps(b, raw, size, s);
   const Tensor position = brought_inside(b, raw, size, s);
   if (s.interpolation == Interpolation::kNearest) return {{b.unary("Round", position), {}}};
-  const Tensor first = b.unary("Floor", position);
-  const Tensor rest = b.binary("Sub", position, first);
-  return {{first, number_with(b, "Sub", 1, rest)}, {with_number(b, "Add", first, 1), rest}};
-}
-
-/// One element for each place of the grid: where it stands in its plane, whether it is inside, its weight.
-struct Corner {
-  Tensor index;
-  Tensor inside;
-  Tensor weight;
-};
-
-Tensor joined(OpBuilder& b, const std::string& op, const Tensor& x, const Tensor& y) {
-  if (!x.present()) return y;
-  return y.present() ? b.binary(op, x, y) : x;
-}
-
-Corner extend(OpBuilder& b, const Corner& corner, const Tap& tap, std::int64_t size) {
-  const Tensor last = b.constant(static_cast<double>(size - 1), tap.position.dtype);
-  const Tensor inside = b.binary("And", compare_number(b, "GreaterOrEqual", tap.position, 0),
-                                 b.compare("LessOrEqual", tap.position, last));
-  const Tensor here = b.cast(clipped(b, tap.position, size), DType::kInt64);
-  const Tensor index = corner.index.present()
-                           ? b.binary("Add", b.binary("Mul", corner.index, b.constant(size, DType::kInt64)), here)
-                           : here;
-  return {index, joined(b, "And", corner.inside, inside), joined(b, "Mul", corner.weight, tap.weight)};
-}
-
-/// `x` is [N, C, plane], the corner's tensors are [N, 1, places].
-Tensor value_at(OpBuilder& b, const Tensor& x, const Corner& corner) {
-  const Tensor index = b.expand(corner.index, {x.size(0), x.size(1), corner.index.size(2)});
-  const Tensor found = b.gather_elements(x, index, 2);
-  const Tensor value = b.where(corner.inside, found, b.constant(0.0, x.dtype));
-  return corner.weight.present() ? b.binary("Mul", value, corner.weight) : value;
+  return linear_taps(b, position);
 }
 
 Tensor sample(OpBuilder& b, const Tensor& x, const Tensor& grid, const Sampling& s) {
   const std::int64_t dims = x.rank() - 2;
   const std::int64_t batch = x.size(0);
   const std::int64_t places = grid.elements() / (batch * dims);
-  std::vector<Corner> corners = {{}};
-  std::int64_t plane = 1;
+  std::vector<Taps> taps;
   for (std::int64_t i = 0; i < dims; ++i) {
-    const std::int64_t size = x.size(i + 2);
-    plane *= size;
     // The grid names the last dimension first.
     const Tensor coordinate = b.reshape(b.select(grid, -1, dims - 1 - i), {batch, 1, places});
-    std::vector<Corner> next;
-    const std::vector<Tap> taps = taps_of(b, coordinate, size, s);
-    for (const Corner& corner : corners) {
-      for (const Tap& tap : taps) next.push_back(extend(b, corner, tap, size));
-    }
-    corners = std::move(next);
+    taps.push_back(taps_of(b, coordinate, x.size(i + 2), s));
   }
-  const Tensor flat = b.reshape(x, {batch, x.size(1), plane});
-  Tensor sum;
-  for (const Corner& corner : corners) sum = joined(b, "Add", sum, value_at(b, flat, corner));
-  return b.reshape(sum, b.result().shape);
+  return b.reshape(sample_at(b, x, taps), b.result().shape);
 }
 
 /// The centres of `size` elements between -1 and 1; with align_corners the first and the last stand at the ends.

@@ -145,35 +145,6 @@ void addbmm(OpBuilder& b) {
   b.bind(combined(b, b.reduce("ReduceSum", b.matmul(x, argument(b, "batch2")), {0}, false)));
 }
 
-/// Whether a size-1 dimension shares its letter with a longer one, which torch broadcasts and ONNX does not.
-bool broadcasts(const std::string& equation, const Tensors& parts) {
-  std::array<std::int64_t, 256> sizes{};
-  std::size_t part = 0;
-  std::size_t dim = 0;
-  for (const char c : equation.substr(0, equation.find("->"))) {
-    if (c == ',') {
-      ++part;
-      dim = 0;
-    } else if (c == '.') {
-      return false;  // what an ellipsis stands for is not counted here
-    } else if (c != ' ' && part < parts.size() && dim < parts[part].shape.size()) {
-      auto& known = sizes[static_cast<unsigned char>(c)];
-      const std::int64_t size = parts[part].shape[dim++];
-      if (known != 0 && known != size) return true;
-      known = size;
-    }
-  }
-  return false;
-}
-
-void einsum(OpBuilder& b) {
-  Tensors parts = b.tensors("tensors");
-  for (Tensor& part : parts) part = b.cast(part, b.result().dtype);
-  const std::string equation = b.text("equation");
-  if (broadcasts(equation, parts)) return b.refuse("einsum with a letter that stands for sizes 1 and n");
-  b.bind(b.add("Einsum", parts, b.result(), {{"equation", equation}}));
-}
-
 void tensordot(OpBuilder& b) {
   Tensor x = argument(b, "self");
   Tensor y = argument(b, "other");
@@ -297,7 +268,6 @@ constexpr std::array kLinearAlgebraOps = {
     OpEntry{"aten::chain_matmul", multi_dot},
     OpEntry{"aten::cross", cross},
     OpEntry{"aten::dot", product},
-    OpEntry{"aten::einsum", einsum},
     OpEntry{"aten::ger", outer},
     OpEntry{"aten::inner", inner},
     OpEntry{"aten::kron", kron},

@@ -85,7 +85,7 @@ Tensor rows(OpBuilder& b, const Tensor& state, std::int64_t first, std::int64_t 
 }
 
 /// Every layer after the other; `x` is [steps, batch, features].
-LayerResult run_network(OpBuilder& b, const Network& network, const Tensor& x, const Ints& lengths) {
+LayerResult run_network(OpBuilder& b, const Network& network, const Tensor& x, const Tensor& lengths) {
   const CellState initial = initial_state(b, network.kind, x.dtype);
   LayerResult result{x, initial};
   Tensors hidden;
@@ -106,11 +106,19 @@ LayerResult run_network(OpBuilder& b, const Network& network, const Tensor& x, c
   return result;
 }
 
-void bind_all(OpBuilder& b, const LayerResult& made) {
+void bind_last(OpBuilder& b, const LayerResult& made) {
   const DType dtype = b.result().dtype;
-  b.bind(0, b.cast(made.output, dtype));
   b.bind(1, b.cast(made.last.hidden, dtype));
   if (made.last.cell.present()) b.bind(2, b.cast(made.last.cell, dtype));
+}
+
+void bind_all(OpBuilder& b, const LayerResult& made) {
+  b.bind(0, b.cast(made.output, b.result().dtype));
+  bind_last(b, made);
+}
+
+Tensor int32s(OpBuilder& b, const Ints& values) {
+  return b.constant(std::vector<Scalar>(values.begin(), values.end()), {DType::kInt32, {std::ssize(values)}});
 }
 
 void sequence(OpBuilder& b) {
@@ -125,8 +133,20 @@ void sequence(OpBuilder& b) {
   bind_all(b, made);
 }
 
-/// A PackedSequence: its batch sizes have to be known.
+/// Lengths that are not known: the sequences are padded, and stay so.
+void padded_sequence(OpBuilder& b, const PaddedSequence& sequence) {
+  const DType dtype = statistics_dtype(b.result().dtype);
+  const Network network = network_arguments(b, dtype);
+  if (!b.ok()) return;
+  const Tensor lengths = b.cast(sequence.lengths, DType::kInt32);
+  const LayerResult made = run_network(b, network, b.cast(sequence.data, dtype), lengths);
+  if (!b.ok()) return;
+  b.bind(0, PaddedSequence{b.cast(made.output, b.result().dtype), sequence.lengths});
+  bind_last(b, made);
+}
+
 void packed_sequence(OpBuilder& b) {
+  if (const PaddedSequence* sequence = b.padded("data")) return padded_sequence(b, *sequence);
   const DType dtype = statistics_dtype(b.result().dtype);
   const Network network = network_arguments(b, dtype);
   const Ints batch_sizes = known_lengths(b, "batch_sizes");
@@ -135,7 +155,7 @@ void packed_sequence(OpBuilder& b) {
   Tensor data = b.operand("data", dtype);
   if (packing.ragged()) data = b.gather(data, b.ints(packing.padded_from_packed), 0);
   LayerResult made = run_network(b, network, b.reshape(data, {packing.steps, packing.batch, data.size(-1)}),
-                                 packing.ragged() ? packing.lengths : Ints{});
+                                 packing.ragged() ? int32s(b, packing.lengths) : Tensor{});
   if (!b.ok()) return;
   made.output = b.reshape(made.output, {packing.steps * packing.batch, made.output.size(-1)});
   if (packing.ragged()) made.output = b.gather(made.output, b.ints(packing.packed_from_padded), 0);

@@ -124,17 +124,13 @@ Attributes layer_attributes(const Layer& layer, std::int64_t hidden) {
   return attributes;
 }
 
-Tensor int32s(OpBuilder& b, const Ints& values) {
-  return b.constant(std::vector<Scalar>(values.begin(), values.end()), {DType::kInt32, {std::ssize(values)}});
-}
-
 LayerResult run_as_operator(OpBuilder& b, const Layer& layer, const Tensor& x) {
   const CellKind kind = layer.directions[0].kind;
   const std::int64_t count = std::ssize(layer.directions);
   const std::int64_t hidden = layer.directions[0].hidden.size(1);
   const PackedWeights weights = pack_weights(b, layer.directions);
-  const Tensor lengths = layer.lengths.empty() ? Tensor{} : int32s(b, layer.lengths);
-  Tensors inputs = {x, weights.input, weights.hidden, weights.bias, lengths, unless_zero(b, layer.initial.hidden)};
+  Tensors inputs = {
+      x, weights.input, weights.hidden, weights.bias, layer.lengths, unless_zero(b, layer.initial.hidden)};
   const TensorType state{x.dtype, {count, x.size(1), hidden}};
   std::vector<TensorType> types = {{x.dtype, {x.size(0), count, x.size(1), hidden}}, state};
   if (kind == CellKind::kLstm) {
@@ -171,7 +167,7 @@ LayerResult run_step_by_step(OpBuilder& b, const Layer& layer, const Tensor& x) 
     b.refuse(fmt::format("has no ONNX operator in this form, and {} steps are too many to spell out (at most {})",
                          steps, kMostUnrolledSteps));
   }
-  if (!layer.lengths.empty()) b.refuse("sequences of several lengths need a form that ONNX has an operator for");
+  if (layer.lengths.present()) b.refuse("sequences of several lengths need a form that ONNX has an operator for");
   if (!b.ok()) return {x, layer.initial};
   Tensors outputs;
   Tensors hidden;

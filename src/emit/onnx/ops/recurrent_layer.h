@@ -13,7 +13,7 @@ namespace leapp::onnx_ops {
 struct Layer {
   std::vector<Cell> directions;  ///< forward, and backward if there are two
   CellState initial;             ///< [directions, batch, hidden]
-  Ints lengths;                  ///< of each sequence of the batch; empty: all as long as the input
+  Tensor lengths;                ///< int32[batch]; absent: all sequences are as long as the input
 };
 
 struct LayerResult {

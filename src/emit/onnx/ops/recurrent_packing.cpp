@@ -19,6 +19,37 @@ Tensor rows_of(OpBuilder& b, const Tensor& x) {
   return b.reshape(x, shape);
 }
 
+/// The sequences stay padded, and it is known how long each is.
+void keep_padded(OpBuilder& b, const Tensor& lengths) {
+  const Tensor x = b.flag("batch_first") ? swapped(b, b.tensor("input")) : b.tensor("input");
+  b.bind(0, PaddedSequence{x, lengths});
+  b.bind(1, PaddedSequence{x, lengths});
+}
+
+/// What lies behind the end of each sequence is overwritten.
+void pad_again(OpBuilder& b, const PaddedSequence& sequence) {
+  const std::int64_t total = b.has("total_length") ? b.integer("total_length") : 0;
+  if (total <= 0) {
+    return b.refuse("how long the longest sequence is depends on an input: give pad_packed_sequence a total_length");
+  }
+  Tensor value = sequence.data;
+  const std::int64_t missing = total - value.size(0);
+  const Ints none(static_cast<std::size_t>(value.rank()), 0);
+  Ints behind = none;
+  behind[0] = std::max<std::int64_t>(missing, 0);
+  if (missing < 0) value = b.slice(value, 0, 0, total);
+  if (missing > 0) value = b.pad(value, none, behind, "constant", std::int64_t{0});
+  Shape shape(static_cast<std::size_t>(value.rank()), 1);
+  shape[0] = total;
+  const Tensor step = b.ints(iota(total), shape);
+  shape[0] = 1;
+  shape[1] = sequence.lengths.elements();
+  const Tensor inside = b.compare("Less", step, b.reshape(sequence.lengths, shape));
+  value = b.where(inside, value, b.constant(b.scalar("padding_value"), value.dtype));
+  b.bind(0, b.flag("batch_first") ? swapped(b, value) : value);
+  b.bind(1, sequence.lengths);
+}
+
 }  // namespace
 
 Packing packing_of(const Ints& batch_sizes) {
@@ -50,6 +81,8 @@ Ints known_lengths(OpBuilder& b, std::string_view name) {
 }
 
 void pack_sequence(OpBuilder& b) {
+  const Tensor given = b.operand("lengths", DType::kInt64);
+  if (!b.known_values(given)) return keep_padded(b, given);
   const Ints lengths = known_lengths(b, "lengths");
   if (!b.ok()) return;
   Ints batch_sizes;
@@ -63,6 +96,7 @@ void pack_sequence(OpBuilder& b) {
 }
 
 void pad_sequence(OpBuilder& b) {
+  if (const PaddedSequence* sequence = b.padded("data")) return pad_again(b, *sequence);
   const Ints batch_sizes = known_lengths(b, "batch_sizes");
   if (!b.ok()) return;
   Packing packing = packing_of(batch_sizes);
