@@ -111,9 +111,9 @@ endfunction()
 # Of the functions above: arg_SOURCES becomes the units, unless arg_PLAIN.
 macro(leapp_quick_sources name)
   if(NOT arg_UNIT_BYTES AND arg_TORCH)
-    set(arg_UNIT_BYTES 60000)  # four seconds of a unit go to templates of torch's that no unit needs
+    set(arg_UNIT_BYTES ${LEAPP_TORCH_UNIT_BYTES})  # four seconds of a unit go to templates of torch's that no unit needs
   elseif(NOT arg_UNIT_BYTES)
-    set(arg_UNIT_BYTES 40000)
+    set(arg_UNIT_BYTES ${LEAPP_UNIT_BYTES})
   endif()
   if(NOT arg_PLAIN)
     leapp_units(arg_SOURCES ${name} BYTES ${arg_UNIT_BYTES} SOURCES ${arg_SOURCES})

@@ -7,6 +7,11 @@
 # The preset tidy has neither, so that a source that lacks an include is found.
 include_guard(GLOBAL)
 
+# Larger units are less work, and less of it at a time.
+set(LEAPP_UNIT_BYTES 40000 CACHE STRING "Size of the units of most targets")
+set(LEAPP_TORCH_UNIT_BYTES 60000 CACHE STRING "Size of units that include torch")
+mark_as_advanced(LEAPP_UNIT_BYTES LEAPP_TORCH_UNIT_BYTES)
+
 # Not CMake's own UNITY_BUILD: its units hold absolute paths, so that ccache finds nothing for a second clone, and count
 # files instead of looking how long they are.
 #
