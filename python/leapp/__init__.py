@@ -21,6 +21,7 @@ Capturing needs torch; the rest of the package does without it, and nothing is i
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from leapp.axes import Axis, AxisKind, ExpressionFrame
@@ -168,11 +169,11 @@ _MODULES_ALONE = ("inference_manager", "utils")
 
 def __getattr__(name: str) -> Any:
     if name in _ALONE:
-        value = getattr(importlib.import_module(_ALONE[name]), name)
+        value = getattr(_module_alone(_ALONE[name]), name)
         globals()[name] = value
         return value
     if name in _MODULES_ALONE:
-        return importlib.import_module(f"leapp.{name}")
+        return _module_alone(f"leapp.{name}")
     if name not in _LATER and name not in _MODULES:
         raise AttributeError(f"module 'leapp' has no attribute '{name}'")
     try:
@@ -185,6 +186,17 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(_LATER[name]), name)
     globals()[name] = value
     return value
+
+
+def _module_alone(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != "leapp._runtime":
+            raise
+        from leapp.torch_modules import runtime_not_built
+
+        raise LeappImportError(runtime_not_built()) from error
 
 
 def __dir__() -> list[str]:

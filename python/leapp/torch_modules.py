@@ -21,7 +21,16 @@ from typing import Any, TypeAlias
 
 from leapp.errors import LeappImportError
 
-__all__ = ["HIGHEST", "LOWEST", "build_command", "engine_name", "find_engine", "load_capture", "tag"]
+__all__ = [
+    "HIGHEST",
+    "LOWEST",
+    "build_command",
+    "engine_name",
+    "find_engine",
+    "load_capture",
+    "runtime_not_built",
+    "tag",
+]
 
 Minor: TypeAlias = tuple[int, int]
 
@@ -81,6 +90,13 @@ def build_command() -> str:
     return f"`{shlex.quote(sys.executable)} -m pip install {options} leapp-cpp`"
 
 
+def runtime_not_built() -> str:
+    """What to say where there is no module that runs bundles for this interpreter."""
+    suffixes = (path.name.partition(".")[2] for path in _PACKAGE.glob("_runtime.*.so"))
+    others = ", ".join(sorted(_interpreter(suffix) for suffix in suffixes)) or "nothing"
+    return f"LEAPP is not built for {_python()} (built for: {others}): build it with {build_command()}"
+
+
 def _torch_version() -> str:
     try:
         import torch
@@ -105,13 +121,21 @@ def _loaded(version: str) -> Any:
 
 def _not_built(version: str) -> str:
     others = ", ".join(_text(minor) for minor in sorted(_built())) or "none"
-    elsewhere = [suffix.partition("-x86")[0] for minor, suffix in _files() if minor == _minor(version)]
+    elsewhere = [_interpreter(suffix) for minor, suffix in _files() if minor == _minor(version)]
     for_pythons = f"; for torch {_text(_minor(version))} with {', '.join(sorted(elsewhere))}" if elsewhere else ""
-    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     return (
-        f"LEAPP's capture is not built for torch {version} with {python} (built for torch: {others}{for_pythons}): "
+        f"LEAPP's capture is not built for torch {version} with {_python()} (built for torch: {others}{for_pythons}): "
         f"build it with {build_command()}"
     )
+
+
+def _python() -> str:
+    return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _interpreter(suffix: str) -> str:
+    """``cpython-311`` of ``cpython-311-x86_64-linux-gnu.so``."""
+    return "-".join(suffix.removesuffix(".so").split("-")[:2])
 
 
 def _files() -> list[tuple[Minor, str]]:

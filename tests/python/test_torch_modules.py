@@ -168,6 +168,19 @@ except LeappImportError as error:
         assert "another C++ ABI; build it again with `" in said
 
 
+def test_nothing_is_built_for_this_interpreter(tmp_path: Path) -> None:
+    package = tmp_path / "leapp"
+    shutil.copytree(ROOT / "python" / "leapp", package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "_runtime.cpython-39-x86_64-linux-gnu.so").touch()
+    program = (
+        "import leapp\ntry:\n    leapp.InferenceManager\nexcept leapp.LeappImportError as error:\n    print(error)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    (said,) = done.stdout.splitlines()
+    assert re.match(r"LEAPP is not built for Python 3\.\d+ \(built for: cpython-39\): build it with `", said), said
+
+
 @pytest.mark.parametrize("wrong", ["built_for_torch", "running_torch"])
 def test_a_module_that_was_built_for_another_torch(
     wrong: str, newer: ModuleType, monkeypatch: pytest.MonkeyPatch
