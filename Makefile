@@ -64,7 +64,7 @@ test-zoo: build  ## 113 networks of timm, torchvision, transformers, diffusers, 
 	@cmake --build --preset default --target step_bundle >/dev/null
 	@scripts/stage "policies in C++" env HF_HUB_OFFLINE=1 build/zoo-venv/bin/python tests/zoo/run_policies.py
 
-test-long: setup-tests build test-tsan-runtime  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads
+test-long: setup-tests build test-tsan-runtime test-arm64  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads, arm64
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
@@ -78,8 +78,8 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 	@scripts/stage build cmake --build --preset tsan
 	@scripts/stage "C++ tests, tsan" ctest --preset tsan
 
-test-neon: setup  ## the kernels' tests compiled for 64-bit ARM, in an emulator
-	@scripts/stage "C++ tests, NEON" scripts/test-neon
+test-arm64: setup  ## runtime, command and C++ tests for 64-bit ARM, in an emulator; LEAPP_ARM64=0: nothing
+	@scripts/test-arm64
 
 test-tsan-runtime: setup  ## the runtime's tests that have threads, under ThreadSanitizer
 	@cmake --preset tsan-runtime --log-level=WARNING >/dev/null
