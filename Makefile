@@ -11,7 +11,7 @@ PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/fau
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.
 tsan_programs = pipeline_test watchdog_test robot_test recorder_test reload_test stop_test engine_test
-python_sources = $(wildcard python examples bench fuzz tests)
+python_sources = $(wildcard python packaging examples bench fuzz tests)
 
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
@@ -126,8 +126,11 @@ fuzz:  ## FUZZ_SECONDS=60 for each parser of strangers' bytes, with sanitizers
 	@scripts/stage "build fuzz" cmake --build --preset fuzz --target fuzz_programs
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-wheel-test: setup  ## build the wheel and import it
-	@scripts/stage wheel scripts/wheel-test
+wheels: setup  ## build/wheels: wheels that run bundles, without torch; an sdist that builds capture against the torch there is
+	@scripts/stage wheels scripts/wheels
+
+wheel-test: wheels  ## install these where there is nothing, and use them
+	@scripts/stage "wheel test" scripts/wheel-test
 
 clean:  ## remove build/ (.venv stays)
 	rm -rf build
