@@ -11,7 +11,7 @@ PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/fau
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.
 tsan_programs = pipeline_test watchdog_test robot_test recorder_test reload_test stop_test engine_test
-python_sources = $(wildcard python examples bench fuzz tests)
+python_sources = $(wildcard python packaging examples bench fuzz tests)
 
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
@@ -64,7 +64,7 @@ test-zoo: build  ## 113 networks of timm, torchvision, transformers, diffusers, 
 	@cmake --build --preset default --target step_bundle >/dev/null
 	@scripts/stage "policies in C++" env HF_HUB_OFFLINE=1 build/zoo-venv/bin/python tests/zoo/run_policies.py
 
-test-long: setup-tests build test-tsan-runtime  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads
+test-long: setup-tests build test-tsan-runtime test-arm64  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads, arm64
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
@@ -78,8 +78,8 @@ test-tsan: setup  ## the C++ tests under ThreadSanitizer
 	@scripts/stage build cmake --build --preset tsan
 	@scripts/stage "C++ tests, tsan" ctest --preset tsan
 
-test-neon: setup  ## the kernels' tests compiled for 64-bit ARM, in an emulator
-	@scripts/stage "C++ tests, NEON" scripts/test-neon
+test-arm64: setup  ## runtime, command and C++ tests for 64-bit ARM, in an emulator; LEAPP_ARM64=0: nothing
+	@scripts/test-arm64
 
 test-tsan-runtime: setup  ## the runtime's tests that have threads, under ThreadSanitizer
 	@cmake --preset tsan-runtime --log-level=WARNING >/dev/null
@@ -126,8 +126,11 @@ fuzz:  ## FUZZ_SECONDS=60 for each parser of strangers' bytes, with sanitizers
 	@scripts/stage "build fuzz" cmake --build --preset fuzz --target fuzz_programs
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-wheel-test: setup  ## build the wheel and import it
-	@scripts/stage wheel scripts/wheel-test
+wheels: setup  ## build/wheels: wheels that run bundles, without torch; an sdist that builds capture against the torch there is
+	@scripts/stage wheels scripts/wheels
+
+wheel-test: wheels  ## install these where there is nothing, and use them
+	@scripts/stage "wheel test" scripts/wheel-test
 
 clean:  ## remove build/ (.venv stays)
 	rm -rf build

@@ -339,6 +339,9 @@ TEST(NativeSteps, AThousandMakeNoSystemCall) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
+#if defined(LEAPP_TEST_EMULATED)
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "the emulator makes system calls of its own";
+#endif
   EXPECT_FALSE(WIFSIGNALED(status)) << "a system call was made";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
@@ -379,6 +382,9 @@ TEST(Memory, LoadingAndDroppingLeavesNothingBehind) {
       ASSERT_EQ(pipeline.value().step(), StepResult::kOk);
     }
   };
+#if defined(LEAPP_TEST_EMULATED)
+  GTEST_SKIP() << "the emulator's own memory grows";
+#endif
   load(100);
   const long before = resident();
   load(1000);

@@ -15,7 +15,10 @@
 #include <chrono>
 #include <limits>
 #include <random>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/recording_testing.h"
 
@@ -430,6 +433,14 @@ void wait_for(const Moment& moment, const fs::path& file) {
   std::this_thread::sleep_for(moment.later);
 }
 
+// The program, after what it takes to run it here.
+std::vector<std::string> victim_command() {
+  std::vector<std::string> words;
+  std::stringstream command(LEAPP_TEST_VICTIM);
+  for (std::string word; std::getline(command, word, '|');) words.push_back(word);
+  return words;
+}
+
 void run_and_kill(const fs::path& bundle, const fs::path& file, const Moment& moment) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -437,12 +448,13 @@ void run_and_kill(const fs::path& bundle, const fs::path& file, const Moment& mo
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
-  std::string program = LEAPP_TEST_VICTIM;
-  std::string first = bundle.string();
-  std::string second = file.string();
-  char* arguments[] = {program.data(), first.data(), second.data(), nullptr};
+  std::vector<std::string> words = victim_command();
+  words.insert(words.end(), {bundle.string(), file.string()});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_t child = 0;
-  ASSERT_EQ(::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ), 0);
+  ASSERT_EQ(::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ), 0);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   char byte = 0;

@@ -93,7 +93,7 @@ const char* needed_copy(nb::handle value, std::int32_t device) {
   }
   static PyObject* is_neg = nullptr;
   if (is_neg == nullptr) is_neg = PyUnicode_InternFromString("is_neg");
-  const nb::object negative = nb::steal(PyObject_CallMethodNoArgs(value.ptr(), is_neg));
+  const nb::object negative = nb::steal(PyObject_CallMethodObjArgs(value.ptr(), is_neg, nullptr));
   PyErr_Clear();
   return negative.ptr() == Py_True ? "resolve_neg" : nullptr;
 }

@@ -88,8 +88,9 @@ class Contents {
 
 nb::dict as_dict(nb::handle inputs) {
   if (PyDict_Check(inputs.ptr())) return nb::borrow<nb::dict>(inputs);
-  PyObject* dict =
-      nb::hasattr(inputs, "keys") ? PyObject_CallOneArg(nb::handle(&PyDict_Type).ptr(), inputs.ptr()) : nullptr;
+  PyObject* dict = nb::hasattr(inputs, "keys")
+                       ? PyObject_CallFunctionObjArgs(nb::handle(&PyDict_Type).ptr(), inputs.ptr(), nullptr)
+                       : nullptr;
   if (dict == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
   if (dict == nullptr) {
     raise(wrong_type(fmt::format("expected a dict of \"node/port\" and array, found {}", type_text(inputs))));

@@ -14,10 +14,6 @@
 #include <string>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
 namespace leapp::engine {
 namespace {
 
@@ -168,21 +164,25 @@ TEST_F(OrtEngineTest, AnyExtentOfTheModelFitsTheBundles) {
   EXPECT_NE(wrong.status().message().find("cannot run dynamic"), std::string::npos) << wrong.status().message();
 }
 
-#if defined(__SSE2__)
+// Where denormals count as zero, half of the smallest normal number is zero.
+bool counts_denormals() {
+  volatile float smallest = std::numeric_limits<float>::min();
+  return smallest / 2 != 0;
+}
+
 TEST_F(OrtEngineTest, DenormalsAreFlushedAndTheModeIsRestored) {
   const auto model = load("halve");
   ASSERT_TRUE(model.ok()) << model.status().message();
   ASSERT_TRUE(model.value()->prepare({{floats("x", {1, 4})}, {floats("y", {1, 4})}}).ok());
   data<float>("x")[0] = std::numeric_limits<float>::min();
   data<float>("x")[1] = std::numeric_limits<float>::denorm_min() * 8;
-  const unsigned before = _mm_getcsr();
+  ASSERT_TRUE(counts_denormals());
   ASSERT_TRUE(model.value()->run(0));
-  EXPECT_EQ(_mm_getcsr() & 0x8040U, before & 0x8040U);
+  EXPECT_TRUE(counts_denormals());
   std::uint64_t bits = 1;
   std::memcpy(&bits, data<float>("y"), sizeof bits);
   EXPECT_EQ(bits, 0U);
 }
-#endif
 
 TEST_F(OrtEngineTest, ModelsThatCannotBeLoaded) {
   const std::string good = read(kModels / "affine.onnx");

@@ -5,6 +5,7 @@
 // memory as the result does is used where it is; others are brought into a register first.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "engine/native/kernels/array_math.h"
 #include "engine/native/kernels/kernels.h"
@@ -35,6 +36,24 @@ struct Block {
   return operand.column_stride == 0 && (args.rows == 1 || operand.row_stride == 0);
 }
 
+/// The same numbers in every row.
+[[nodiscard]] bool is_repeated(const ElementwiseOperand& operand, const Elementwise& args) noexcept {
+  return args.rows > 1 && operand.column_stride == 1 && operand.row_stride == 0;
+}
+
+/// How many numbers are worked on at a time. Whole rows where an operand is the same in every row: what was brought
+/// into its register for the first block is there for all that follow. Whole vectors too, if that is possible.
+[[nodiscard]] std::int64_t block_size(const Elementwise& args) noexcept {
+  const ElementwiseOperand* end = args.operands + args.input_count;
+  if (args.columns == 0 || args.columns > kBlock ||
+      std::none_of(args.operands, end, [&](const ElementwiseOperand& each) { return is_repeated(each, args); })) {
+    return kBlock;
+  }
+  const std::int64_t vectors = std::lcm(args.columns, std::int64_t{16});
+  const std::int64_t unit = vectors <= kBlock ? vectors : args.columns;
+  return kBlock / unit * unit;
+}
+
 [[nodiscard]] char* address(const ElementwiseOperand& operand, std::int64_t element) noexcept {
   return static_cast<char*>(operand.data) + element * static_cast<std::int64_t>(storage_size(operand.storage));
 }
@@ -59,6 +78,15 @@ void read(const Elementwise& args, const ElementwiseOperand& operand, Block& blo
       block.registers[operand.reg] = static_cast<const float*>(operand.data) + block.start;
     } else {
       load_as_float(address(operand, block.start), operand.storage, to, static_cast<std::size_t>(block.count));
+    }
+    return;
+  }
+  if (is_repeated(operand, args) && args.columns <= kBlock) {  // a block begins with a row
+    load_as_float(operand.data, operand.storage, to, static_cast<std::size_t>(std::min(args.columns, block.count)));
+    for (std::int64_t done = args.columns; done < block.count;) {  // twice as many each time
+      const std::int64_t count = std::min(done, block.count - done);
+      std::memcpy(to + done, to, static_cast<std::size_t>(count) * sizeof(float));
+      done += count;
     }
     return;
   }
@@ -120,15 +148,17 @@ void elementwise(const Elementwise& args) noexcept {
   alignas(64) float memory[kElementwiseRegisters * kBlock];
   const std::int64_t total = args.rows * args.columns;
   const bool in_memory = ends_in_memory(args);
-  // A scalar is read once if no operation overwrites its register.
+  const std::int64_t size = block_size(args);
+  // What is the same in every block is read once if no operation overwrites its register.
   std::uint32_t overwritten = 0;
   for (std::uint8_t i = 0; i < args.op_count; ++i) overwritten |= 1U << args.ops[i].result;
   Block block{0, 0, memory, args.output_count <= 1, {}};
-  for (; block.start < total; block.start += kBlock) {
-    block.count = std::min(kBlock, total - block.start);
+  for (; block.start < total; block.start += size) {
+    block.count = std::min(size, total - block.start);
     for (std::uint8_t i = 0; i < args.input_count; ++i) {
       const ElementwiseOperand& operand = args.operands[i];
-      const bool kept = block.start != 0 && is_scalar(operand, args) && (overwritten >> operand.reg & 1U) == 0;
+      const bool same = is_scalar(operand, args) || (is_repeated(operand, args) && args.columns <= kBlock);
+      const bool kept = block.start != 0 && same && (overwritten >> operand.reg & 1U) == 0;
       if (!kept) read(args, operand, block);
     }
     for (std::uint8_t i = 0; i < args.op_count; ++i) {

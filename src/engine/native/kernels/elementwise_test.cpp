@@ -60,6 +60,35 @@ TEST_P(ElementwiseTest, OperandsOfEveryShape) {
   }
 }
 
+/// Rows of which a block holds many, few, one, none whole; read once, or again where an operation has overwritten it.
+TEST_P(ElementwiseTest, TheSameRowForEveryRow) {
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {2, 0}, {2, 1}, {64, 12}, {100, 16}, {33, 48}, {40, 100}, {7, 255}, {9, 256}, {3, 257}, {300, 5}}) {
+    for (const bool overwritten : {false, true}) {
+      std::vector<float> x = random_floats(rows * columns, 1);
+      std::vector<std::uint16_t> half(static_cast<std::size_t>(columns));
+      for (std::size_t i = 0; i < half.size(); ++i) half[i] = narrow_float16(0.01F * static_cast<float>(i) - 1);
+      std::vector<float> row = random_floats(columns, 2);
+      std::vector<float> y(x.size());
+      Elementwise args;
+      args.rows = rows, args.columns = columns;
+      args.input_count = 3, args.output_count = 1, args.op_count = 2;
+      args.operands[0] = {x.data(), Storage::kFloat32, 0, 1, columns};
+      args.operands[1] = {row.data(), Storage::kFloat32, 1, 1, 0};
+      args.operands[2] = {half.data(), Storage::kFloat16, 2, 1, 0};
+      const std::uint8_t passed = overwritten ? 1 : 3;
+      args.operands[3] = {y.data(), Storage::kFloat32, passed, 1, columns};
+      args.ops[0] = binary(Binary::kSub, passed, 0, 1);
+      args.ops[1] = binary(Binary::kMul, passed, passed, 2);
+      elementwise(args);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::size_t at = i % static_cast<std::size_t>(columns);
+        ASSERT_EQ(y[i], (x[i] - row[at]) * widen_float16(half[at])) << rows << ' ' << columns << ' ' << i;
+      }
+    }
+  }
+}
+
 TEST_P(ElementwiseTest, AnOutputInPlaceOfAnInputThatIsStillRead) {
   std::vector<float> x = random_floats(1000, 1);
   const std::vector<float> before = x;
