@@ -25,7 +25,7 @@ void roi_align(OpBuilder& b) {
                            {"output_height", b.integer("pooled_height")},
                            {"output_width", b.integer("pooled_width")},
                            {"sampling_ratio", samples},
-                           {"spatial_scale", b.number("spatial_scale")}};
+                           {"spatial_scale", static_cast<float>(b.number("spatial_scale"))}};
   if (b.opset() >= 16) {
     attributes.push_back({"coordinate_transformation_mode", std::string(aligned ? "half_pixel" : "output_half_pixel")});
   }
