@@ -11,6 +11,7 @@ writes the table. Exit 1 when a network came out wrong, or fewer were right than
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import subprocess
@@ -54,23 +55,27 @@ def read_results() -> Results:
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
-def keep(results: Results) -> None:
+def keep(name: str, way: str, outcome: Outcome) -> None:
+    """Beside what others keep meanwhile: several runs may be under way, for different ways."""
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True))
+    with RESULTS.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        results = read_results()
+        results.setdefault(name, {})[way] = outcome
+        RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True))
 
 
 class Progress:
     """Takes outcomes from several threads, keeps them in the file, and tells of each."""
 
     def __init__(self, total: int) -> None:
-        self.results, self.total, self.done = read_results(), total, 0
+        self.total, self.done = total, 0
         self.began, self.lock = time.monotonic(), threading.Lock()
 
     def take(self, name: str, way: str, outcome: Outcome) -> None:
         with self.lock:
             self.done += 1
-            self.results.setdefault(name, {})[way] = outcome
-            keep(self.results)
+            keep(name, way, outcome)
             minutes = (time.monotonic() - self.began) / 60
             reason = (outcome["reason"].splitlines() or [""])[0][:150]
             print(
@@ -94,7 +99,7 @@ def run_all(names: list[str], ways: list[str], jobs: int, again: bool) -> Result
     with ThreadPoolExecutor(jobs) as pool:
         for future in [pool.submit(work, way, some) for (_, way), some in groups.items()]:
             future.result()
-    return progress.results
+    return read_results()
 
 
 def all_names() -> list[str]:

@@ -41,6 +41,68 @@ TEST(DenseRows, ReadsAndWritesRowsAsTheyStand) {
 )");
 }
 
+/// How many of them are left after the pass, which must have fixed every length.
+std::size_t count_after(const std::string& text, std::string_view op) {
+  auto graph = parse(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  if (!graph.ok()) return 0;
+  std::vector<DataLength> found;
+  EXPECT_TRUE(write_rows_densely(graph.value(), &found)) << (found.empty() ? "" : found.front().why);
+  EXPECT_FALSE(has_data_lengths(graph.value())) << print(graph.value());
+  EXPECT_EQ(outputs_of_data_length(graph.value()), std::vector<const Node*>{nullptr});
+  std::size_t count = 0;
+  for (const auto& node : graph.value().nodes()) count += node->op() == op ? 1 : 0;
+  return count;
+}
+
+// boxes[nms(boxes, scores)[:2]], padded to two rows
+constexpr const char* kSuppressed = R"(graph (%boxes: float32[6,4], %scores: float32[6]) {
+  %0: int64[3] = torchvision::nms(dets=%boxes, scores=%scores, iou_threshold=0.5)
+  %1: int64[2] = aten::slice.Tensor(self=%0, dim=0, start=0, end=2, step=1)
+  %2: float32[2,4] = aten::index.Tensor(self=%boxes, indices=[%1])
+  %3: float32[2,4] = aten::constant_pad_nd(self=%2, pad=[0, 0, 0, 0], value=0)
+  return (y=%3)
+}
+)";
+
+TEST(DenseRows, BoxesThatStayAreAllBoxesAndAMask) {
+  EXPECT_EQ(count_after(kSuppressed, "torchvision::nms"), 1U);
+  EXPECT_EQ(count_after(kSuppressed, "aten::constant_pad_nd"), 0U);
+}
+
+TEST(DenseRows, BoxesThatStayOfThoseAMaskChose) {
+  EXPECT_EQ(count_after(R"(graph (%boxes: float32[6,4], %scores: float32[6], %m: bool[6]) {
+  %0: float32[4,4] = aten::index.Tensor(self=%boxes, indices=[%m])
+  %1: float32[4] = aten::index.Tensor(self=%scores, indices=[%m])
+  %2: int64[3] = torchvision::nms(dets=%0, scores=%1, iou_threshold=0.5)
+  %3: float32[3,4] = aten::index.Tensor(self=%0, indices=[%2])
+  %4: float32[4] = aten::sum.dim_IntList(self=%3, dim=[0], keepdim=False, dtype=None)
+  return (y=%4)
+}
+)",
+                        "torchvision::nms"),
+            1U);
+}
+
+TEST(DenseRows, BoxesOfAnUnknownNumberAreNoOutput) {
+  EXPECT_EQ(reason(R"(graph (%boxes: float32[6,4], %scores: float32[6]) {
+  %0: int64[3] = torchvision::nms(dets=%boxes, scores=%scores, iou_threshold=0.5)
+  return (y=%0)
+}
+)"),
+            "its rows are the output 'y'");
+}
+
+TEST(DenseRows, PaddingInFrontOfRowsStays) {
+  EXPECT_EQ(reason(R"(graph (%x: float32[6,4], %m: bool[6]) {
+  %0: float32[4,4] = aten::index.Tensor(self=%x, indices=[%m])
+  %1: float32[5,4] = aten::constant_pad_nd(self=%0, pad=[0, 0, 1, 0], value=0)
+  return (y=%1)
+}
+)"),
+            "aten::constant_pad_nd: it adds more than rows behind the others");
+}
+
 TEST(DenseRows, AMaskOfTwoDimensionsIsOneFrame) {
   EXPECT_EQ(dense(R"(graph (%x: float32[2,3], %m: bool[2,3]) {
   %0: float32[4] = aten::index.Tensor(self=%x, indices=[%m])

@@ -46,11 +46,13 @@ Status rows_between(Rewriter& writer, const Rows& from) {
   Space& space = *from.space;
   const TensorType type = {DType::kBool, {space.count}};
   Value* rank = writer.rank(space);
-  Value* within = writer.binary("aten::lt", rank, writer.number(static_cast<double>(end), DType::kInt64), type);
-  if (start > 0) {
-    Value* behind = writer.binary("aten::ge", rank, writer.number(static_cast<double>(start), DType::kInt64), type);
-    within = writer.binary("aten::logical_and", within, behind, type);
-  }
+  Value* within = space.mask;
+  const auto limit = [&](const char* op, std::int64_t number) {
+    Value* side = writer.binary(op, rank, writer.number(static_cast<double>(number), DType::kInt64), type);
+    within = writer.binary("aten::logical_and", within, side, type);
+  };
+  if (end < space.count) limit("aten::lt", end);
+  if (start > 0) limit("aten::ge", start);
   Rows kept = from;
   kept.space = &writer.narrowed(space, within, size_at(node.result(), from.axis));
   writer.bind(0, kept);

@@ -88,13 +88,13 @@ Tensor cubic_far(OpBuilder& b, const Tensor& x) {
   return with_number(b, "Add", b.binary("Mul", second, x), 3);
 }
 
-Taps cubic_taps(OpBuilder& b, const Tensor& position, std::int64_t size, const Sampling& s) {
+SampleTaps cubic_taps(OpBuilder& b, const Tensor& position, std::int64_t size, const Sampling& s) {
   const Tensor first = b.unary("Floor", position);
   const Tensor t = b.binary("Sub", position, first);
   const Tensor rest = number_with(b, "Sub", 1, t);
   const Tensors weights = {cubic_far(b, with_number(b, "Add", t, 1)), cubic_near(b, t), cubic_near(b, rest),
                            cubic_far(b, with_number(b, "Add", rest, 1))};
-  Taps taps;
+  SampleTaps taps;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const Tensor place = with_number(b, "Add", first, static_cast<double>(i) - 1);
     taps.push_back({brought_inside(b, place, size, s), weights[i]});
@@ -102,19 +102,19 @@ Taps cubic_taps(OpBuilder& b, const Tensor& position, std::int64_t size, const S
   return taps;
 }
 
-Taps taps_of(OpBuilder& b, const Tensor& coordinate, std::int64_t size, const Sampling& s) {
+SampleTaps taps_of(OpBuilder& b, const Tensor& coordinate, std::int64_t size, const Sampling& s) {
   const Tensor raw = position_of(b, coordinate, size, s.align_corners);
   if (s.interpolation == Interpolation::kCubic) return cubic_taps(b, raw, size, s);
   const Tensor position = brought_inside(b, raw, size, s);
   if (s.interpolation == Interpolation::kNearest) return {{b.unary("Round", position), {}}};
-  return linear_taps(b, position);
+  return neighbours_of(b, position);
 }
 
 Tensor sample(OpBuilder& b, const Tensor& x, const Tensor& grid, const Sampling& s) {
   const std::int64_t dims = x.rank() - 2;
   const std::int64_t batch = x.size(0);
   const std::int64_t places = grid.elements() / (batch * dims);
-  std::vector<Taps> taps;
+  std::vector<SampleTaps> taps;
   for (std::int64_t i = 0; i < dims; ++i) {
     // The grid names the last dimension first.
     const Tensor coordinate = b.reshape(b.select(grid, -1, dims - 1 - i), {batch, 1, places});

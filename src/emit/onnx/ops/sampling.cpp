@@ -43,7 +43,7 @@ Tensor value_at(OpBuilder& b, const Tensor& x, const Corner& corner) {
 
 }  // namespace
 
-Taps linear_taps(OpBuilder& b, const Tensor& position) {
+SampleTaps neighbours_of(OpBuilder& b, const Tensor& position) {
   const Tensor first = b.unary("Floor", position);
   const Tensor rest = b.binary("Sub", position, first);
   return {{first, number_with(b, "Sub", 1, rest)}, {with_number(b, "Add", first, 1), rest}};
@@ -54,7 +54,7 @@ Tensor clip_position(OpBuilder& b, const Tensor& position, std::int64_t size) {
   return b.clip(position, b.constant(0.0, position.dtype), b.constant(last, position.dtype));
 }
 
-Tensor sample_at(OpBuilder& b, const Tensor& x, const std::vector<Taps>& taps) {
+Tensor sample_at(OpBuilder& b, const Tensor& x, const std::vector<SampleTaps>& taps) {
   std::vector<Corner> corners = {{}};
   std::int64_t plane = 1;
   for (std::size_t i = 0; i < taps.size(); ++i) {

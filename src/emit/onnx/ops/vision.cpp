@@ -25,7 +25,7 @@ void roi_align(OpBuilder& b) {
                            {"output_height", b.integer("pooled_height")},
                            {"output_width", b.integer("pooled_width")},
                            {"sampling_ratio", samples},
-                           {"spatial_scale", b.number("spatial_scale")}};
+                           {"spatial_scale", static_cast<float>(b.number("spatial_scale"))}};
   if (b.opset() >= 16) {
     attributes.push_back({"coordinate_transformation_mode", std::string(aligned ? "half_pixel" : "output_half_pixel")});
   }
@@ -66,11 +66,11 @@ Tensor columns_of(OpBuilder& b, const Tensor& x, const Deformed& d) {
   const Shape by_group = {batch * groups, x.size(1) / groups, x.size(2), x.size(3)};
   // Of each tap first the vertical offset, then the horizontal one.
   const Tensor offset = b.reshape(b.operand("offset", x.dtype), {batch * groups, d.taps(), 2, d.places()});
-  std::vector<Taps> taps;
+  std::vector<SampleTaps> taps;
   for (const bool vertical : {true, false}) {
     const Tensor moved =
         b.binary("Add", b.select(offset, 2, vertical ? 0 : 1), regular_positions(b, d, vertical, x.dtype));
-    taps.push_back(linear_taps(b, b.reshape(moved, {batch * groups, 1, d.taps() * d.places()})));
+    taps.push_back(neighbours_of(b, b.reshape(moved, {batch * groups, 1, d.taps() * d.places()})));
   }
   Tensor found = sample_at(b, b.reshape(x, by_group), taps);
   if (b.flag("use_mask")) {
