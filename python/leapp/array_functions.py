@@ -26,7 +26,7 @@ from leapp.array_arguments import (
     recorded,
 )
 from leapp.array_counterparts import COUNTERPARTS
-from leapp.arrays import LiveArray, live_view, memory_of, on_the_cpu, plain, store, torch_dtype
+from leapp.arrays import LiveArray, array_over, live_view, memory_of, on_the_cpu, plain, store, torch_dtype
 from leapp.errors import LeappTypeError
 
 Call = Callable[..., Any]
@@ -135,7 +135,7 @@ def live_result(name: str, expected: Any, found: Any) -> LiveArray:
     tensor = _checked(name, expected, found)
     if not isinstance(found, torch.Tensor):
         tensor = tensor.clone() if tensor._base is not None or not tensor.is_contiguous() else tensor
-    array = torch._C.TensorBase.numpy(tensor)
+    array = array_over(tensor)
     np.copyto(array, expected)
     return live_view(array, tensor, scalar=isinstance(expected, np.generic))
 
@@ -154,7 +154,7 @@ def _checked(name: str, expected: Any, found: Any) -> torch.Tensor:
 
 
 def _agree(expected: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
-    found = torch._C.TensorBase.numpy(tensor)
+    found = array_over(tensor)
     if expected.dtype.kind not in "fc":
         return bool(np.array_equal(expected, found))
     coarse = 2e-2 if expected.dtype.itemsize == 2 else 2e-4

@@ -12,7 +12,7 @@ import torch._numpy as tnp
 
 from leapp.array_arguments import as_index, live_arrays, map_leaves, ordinary, stacked
 from leapp.array_functions import asleep, live_result, refused
-from leapp.arrays import LiveArray, live_view, on_the_cpu, plain, store, tensor_of
+from leapp.arrays import LiveArray, array_over, live_view, on_the_cpu, plain, store, tensor_of
 
 
 def _is_basic(index: Any) -> bool:
@@ -40,7 +40,7 @@ def get_item(self: LiveArray, index: Any) -> Any:
             return live_view(view, self._source)
         element = plain(self)[(*(index if isinstance(index, tuple) else (index,)), ...)]
         copy = tensor_of(live_view(element, self._source)).clone()
-        return live_view(torch._C.TensorBase.numpy(copy), copy, scalar=True)
+        return live_view(array_over(copy), copy, scalar=True)
     expected = plain(self)[map_leaves(ordinary, index)]
     found = tensor_of(self)[_indices(index)]
     return live_result("an index", expected, tnp.ndarray(found.reshape(np.shape(expected))))

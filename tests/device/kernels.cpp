@@ -150,3 +150,7 @@ TORCH_LIBRARY(annex, m) {
   m.def("copies_left() -> int", &leapp::annex::copies_left);
   m.def("bytes_to_cpu() -> int", &leapp::annex::bytes_to_cpu);
 }
+
+// It looks at the bits itself: who resolves them copies, and would come here again.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import annex
 import pytest
 import torch
 from torch import Tensor, nn
@@ -99,8 +100,9 @@ def test_a_copy_that_nobody_waits_for_comes_later() -> None:
 
 
 def test_two_devices_have_memory_of_their_own_at_the_same_addresses() -> None:
-    one, two = (torch.full((1 << 20,), i, device=f"annex:{i}") for i in range(2))
+    one, two = annex.twins()
     assert one.data_ptr() == two.data_ptr()
+    two += 1
     assert (one[0].item(), two[0].item()) == (0, 1)
     with pytest.raises(RuntimeError, match="same device"):
         one + two
