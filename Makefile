@@ -8,6 +8,11 @@ MAKEFLAGS += --no-print-directory
 FUZZ_SECONDS ?= 60
 PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/faults
 
+# With tensors on a device of our own. Files of tests/python that say nothing of memory of the CPU alone.
+on_device = LEAPP_TEST_DEVICE=annex .venv/bin/python -m pytest -n auto --dist worksteal
+DEVICE_TESTS ?= tests/device
+ALL_DEVICE_TESTS ?= tests/device tests/python
+
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.
 tsan_programs = pipeline_test watchdog_test robot_test recorder_test reload_test stop_test engine_test
@@ -51,6 +56,10 @@ test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "build sanitized" cmake --build --preset default --target sanitized_test
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
+	@scripts/stage "Python tests, device" env $(on_device) $(DEVICE_TESTS)
+
+test-device: setup-tests build  ## the tests of capture with tensors that are not on the CPU (docs/devices.md)
+	@scripts/stage "Python tests, device" env $(on_device) $(ALL_DEVICE_TESTS)
 
 test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@scripts/stage setup scripts/setup --tests --fleet

@@ -12,7 +12,7 @@ import torch
 import torch._numpy as tnp
 
 from leapp import _capture
-from leapp.arrays import LiveArray, live_view, memory_of, plain, tensor_of
+from leapp.arrays import LiveArray, array_over, live_view, memory_of, plain, tensor_of
 
 Call = Callable[..., Any]
 
@@ -112,4 +112,4 @@ def stacked(value: Any) -> LiveArray:
     if isinstance(value, (list, tuple)):
         return np.stack([stacked(inner) for inner in value])  # type: ignore[return-value]
     tensor = value if isinstance(value, torch.Tensor) else torch.from_numpy(np.array(value))
-    return live_view(torch._C.TensorBase.numpy(tensor), tensor)
+    return live_view(array_over(tensor), tensor)

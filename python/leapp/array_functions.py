@@ -26,7 +26,7 @@ from leapp.array_arguments import (
     recorded,
 )
 from leapp.array_counterparts import COUNTERPARTS
-from leapp.arrays import LiveArray, live_view, memory_of, plain, store, torch_dtype
+from leapp.arrays import LiveArray, array_over, live_view, memory_of, on_the_cpu, plain, store, torch_dtype
 from leapp.errors import LeappTypeError
 
 Call = Callable[..., Any]
@@ -135,7 +135,7 @@ def live_result(name: str, expected: Any, found: Any) -> LiveArray:
     tensor = _checked(name, expected, found)
     if not isinstance(found, torch.Tensor):
         tensor = tensor.clone() if tensor._base is not None or not tensor.is_contiguous() else tensor
-    array = torch._C.TensorBase.numpy(tensor)
+    array = array_over(tensor)
     np.copyto(array, expected)
     return live_view(array, tensor, scalar=isinstance(expected, np.generic))
 
@@ -154,7 +154,7 @@ def _checked(name: str, expected: Any, found: Any) -> torch.Tensor:
 
 
 def _agree(expected: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
-    found = torch._C.TensorBase.numpy(tensor)
+    found = array_over(tensor)
     if expected.dtype.kind not in "fc":
         return bool(np.array_equal(expected, found))
     coarse = 2e-2 if expected.dtype.itemsize == 2 else 2e-4
@@ -177,6 +177,7 @@ def _into(name: str, out: Any, expected: Any, found: Any) -> Any:
 # ---- Functions and methods ----------------------------------------------------------------------------------------
 
 
+@on_the_cpu
 def run_function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`np.mean(x)` and the like."""
     name = f"{func.__module__}.{func.__name__}"
@@ -215,6 +216,7 @@ def _write(name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
     store(destination, changed.tensor, expected)
 
 
+@on_the_cpu
 def run_method(self: LiveArray, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """`x.mean()` and the like."""
     original = _of_numpy(name)
@@ -264,6 +266,7 @@ _METHODS: dict[str, Call] = {"astype": _astype, "copy": _copy, "sort": _sort, "f
 # ---- Universal functions ------------------------------------------------------------------------------------------
 
 
+@on_the_cpu
 def run_ufunc(ufunc: Any, method: str, inputs: Any, kwargs: dict[str, Any]) -> Any:
     """`np.sin(x)`, `x + 1`, `x += 1`, `np.add.reduce(x)`."""
     call = getattr(ufunc, method)

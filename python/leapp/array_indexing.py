@@ -12,7 +12,7 @@ import torch._numpy as tnp
 
 from leapp.array_arguments import as_index, live_arrays, map_leaves, ordinary, stacked
 from leapp.array_functions import asleep, live_result, refused
-from leapp.arrays import LiveArray, live_view, plain, store, tensor_of
+from leapp.arrays import LiveArray, array_over, live_view, on_the_cpu, plain, store, tensor_of
 
 
 def _is_basic(index: Any) -> bool:
@@ -30,6 +30,7 @@ def _indices(index: Any) -> Any:
     return tuple(as_index(part) for part in parts)
 
 
+@on_the_cpu
 def get_item(self: LiveArray, index: Any) -> Any:
     if asleep((self, index)):
         return plain(self)[map_leaves(ordinary, index)]
@@ -39,12 +40,13 @@ def get_item(self: LiveArray, index: Any) -> Any:
             return live_view(view, self._source)
         element = plain(self)[(*(index if isinstance(index, tuple) else (index,)), ...)]
         copy = tensor_of(live_view(element, self._source)).clone()
-        return live_view(torch._C.TensorBase.numpy(copy), copy, scalar=True)
+        return live_view(array_over(copy), copy, scalar=True)
     expected = plain(self)[map_leaves(ordinary, index)]
     found = tensor_of(self)[_indices(index)]
     return live_result("an index", expected, tnp.ndarray(found.reshape(np.shape(expected))))
 
 
+@on_the_cpu
 def set_item(self: LiveArray, index: Any, value: Any) -> None:
     if asleep((self, index, value)):
         plain(self)[map_leaves(ordinary, index)] = map_leaves(ordinary, value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,27 @@ def to_tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
 
 def to_array(tensor: torch.Tensor) -> LiveArray:
     """The array over a tensor's memory. What is computed with it while a session is active, torch computes too."""
-    # Of the base class: while a session is active, Tensor.numpy is a patch that comes back here.
-    return live_view(torch._C.TensorBase.numpy(tensor), tensor)
+    return live_view(array_over(tensor), tensor)
+
+
+def array_over(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """What Tensor.numpy gives when it is no patch, which comes back here, also through a mode (a default device)."""
+    with torch._C.DisableTorchFunction():
+        array: np.ndarray[Any, Any] = torch._C.TensorBase.numpy(tensor)
+    return array
+
+
+def on_the_cpu(run: Callable[..., Any]) -> Callable[..., Any]:
+    """What arrays are computed with is made where they are, whatever the program's default device."""
+
+    @functools.wraps(run)
+    def within(*args: Any, **kwargs: Any) -> Any:
+        if torch._C._len_torch_function_stack() == 0:  # no default but the CPU
+            return run(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            return run(*args, **kwargs)
+
+    return within
 
 
 def live_view(array: np.ndarray[Any, Any], source: torch.Tensor | None, scalar: bool = False) -> LiveArray:

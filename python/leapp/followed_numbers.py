@@ -46,8 +46,8 @@ def _followed(tensor: torch.Tensor) -> Any:
     number = _capture.followed_number(tensor)
     if number is None:
         return None
-    # A copy: the program may write to the tensor after it has read the number.
-    return _made(number, tensor.detach().to(wanted, copy=True).reshape(()))
+    # A copy: the program may write to the tensor after it has read the number. On the CPU, where numbers are.
+    return _made(number, tensor.detach().to("cpu", wanted, copy=True).reshape(()))
 
 
 def _made(number: float | int, tensor: torch.Tensor) -> Any:
@@ -199,8 +199,9 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
 
     def as_tensor(value: Any) -> torch.Tensor:
-        kind = torch.result_type(tensors[0], _plain(value)) if tensors else value._tensor.dtype
-        return value._tensor.to(kind)
+        if not tensors:
+            return value._tensor
+        return value._tensor.to(tensors[0].device, torch.result_type(tensors[0], _plain(value)))
 
     def run(change: Callable[[Any], Any]) -> Any:
         return function(

@@ -169,12 +169,20 @@ def install_interop() -> None:
     """Conversions that keep the trace. Where NumPy is not loaded there is nothing to convert."""
     if "numpy" not in sys.modules:
         return
+    _keep_default_devices()
     _wrap(torch.Tensor, "numpy", _tensor_to_array)
     for name, make in (("from_numpy", _from_numpy), ("as_tensor", _as_tensor), ("tensor", _tensor)):
         _wrap(torch, name, make)
     numpy = sys.modules["numpy"]
     for name in ("asarray", "asanyarray", "ascontiguousarray", "array"):
         _wrap(numpy, name, functools.partial(_array, name))
+
+
+def _keep_default_devices() -> None:
+    """Which functions a default device is for, torch looks up once: it must not find ours in their places."""
+    from torch.utils import _device
+
+    getattr(_device, "_device_constructors", lambda: None)()
 
 
 def _wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -225,9 +233,13 @@ def _as_tensor(original: Any) -> Any:
     def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
         if not _live_arrays(data):
             return original(data, dtype=dtype, device=device)
-        return _stacked(data).to(dtype=dtype, device=device)
+        return _stacked(data).to(dtype=dtype, device=_or_default(device))
 
     return as_tensor
+
+
+def _or_default(device: Any) -> Any:
+    return torch.get_default_device() if device is None else device
 
 
 def _tensor(original: Any) -> Any:
@@ -236,6 +248,7 @@ def _tensor(original: Any) -> Any:
             return original(data, *args, **kwargs)
         kwargs.pop("pin_memory", None)
         requires_grad = kwargs.pop("requires_grad", False)
+        kwargs["device"] = _or_default(kwargs.get("device"))
         return _stacked(data).to(*args, **kwargs, copy=True).requires_grad_(requires_grad)
 
     return tensor

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from leapp import _capture
-from leapp.arrays import LiveArray, live_view, plain, to_array, to_tensor
+from leapp.arrays import LiveArray, array_over, live_view, plain, to_array, to_tensor
 
 __all__ = ["PublishedArray", "forget", "mirrored", "published"]
 
@@ -33,7 +33,7 @@ class PublishedArray(np.ndarray):
         if not _capture.is_active() or order not in ("C", "K", "A") or (order != "C" and not self.flags.c_contiguous):
             return plain(self).copy(order)
         tensor = to_tensor(plain(self)).clone(memory_format=torch.contiguous_format)
-        return published(torch._C.TensorBase.numpy(tensor))
+        return published(array_over(tensor))
 
     def astype(self, dtype: Any, order: Any = "K", *args: Any, **kwargs: Any) -> Any:
         if np.dtype(dtype) == self.dtype and order == "K" and not args and kwargs.get("copy", True):

@@ -23,6 +23,7 @@ bool is_tensor_list(const c10::IValue& value) {
 }
 
 c10::IValue wrapped_number(const at::Tensor& tensor) {
+  // A number is the CPU's.
   const void* data = tensor.const_data_ptr();
   switch (tensor.scalar_type()) {
     case at::kDouble:
@@ -38,8 +39,13 @@ c10::IValue wrapped_number(const at::Tensor& tensor) {
   return c10::IValue(tensor.item());
 }
 
-c10::IValue frozen(const c10::IValue& value) {
+c10::IValue frozen(const c10::IValue& value, const c10::Argument& formal) {
   if (value.isGenerator()) return c10::IValue();
+  if (value.isDevice()) {
+    const bool optional = formal.type()->kind() == c10::TypeKind::OptionalType;
+    return optional ? c10::IValue() : c10::IValue(c10::Device(c10::DeviceType::CPU));
+  }
+  if (value.isBool() && formal.name() == "pin_memory") return c10::IValue();
   return value.isList() ? value.deepcopy() : value;
 }
 

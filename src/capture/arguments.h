@@ -33,8 +33,9 @@ void for_each_tensor(const c10::IValue& value, Visit visit) {
 /// The number behind a Python scalar that was passed where the schema says Tensor.
 c10::IValue wrapped_number(const at::Tensor& tensor);
 
-/// A copy nobody else can change: the TorchScript interpreter shares its lists with us. Generators become None.
-c10::IValue frozen(const c10::IValue& value);
+/// A copy nobody else can change: the TorchScript interpreter shares its lists with us. Generators become None. So do
+/// devices and pinned memory: where tensors lie is the business of who runs the model.
+c10::IValue frozen(const c10::IValue& value, const c10::Argument& formal);
 
 /// The activation some operand is live in; 0: none.
 ActivationId owner_of(const std::vector<TraceArgument>& arguments);

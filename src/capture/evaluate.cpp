@@ -38,7 +38,8 @@ c10::IValue stack_value(const TraceArgument& argument, const c10::Argument& sche
 }
 
 at::Tensor tensor_value(const ValuePtr& value) {
-  if (value->kind == TracedKind::kConstant) return tensor_of(*value->cell).clone(at::MemoryFormat::Contiguous);
+  // On the CPU, where operands that the program had on several devices meet.
+  if (value->kind == TracedKind::kConstant) return dense_copy(tensor_of(*value->cell));
   TORCH_CHECK(value->kind == TracedKind::kResult, "not a constant");
   const TraceOp& op = *value->op;
   const auto& schema = op.info->schema().arguments();

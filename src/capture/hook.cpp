@@ -3,17 +3,20 @@
 #include "capture/hook.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "base/console.h"
+#include "capture/arguments.h"
 #include "capture/op_info.h"
 #include "capture/recorder.h"
+#include "torch_types/host.h"
 
 namespace leapp::capture {
 namespace {
@@ -31,25 +34,46 @@ struct Context : at::ObserverContext {
   bool recorded = false;
   int exceptions = 0;
   bool outermost = false;
+  std::optional<c10::Device> copies_from;
 };
+
+using Inputs = c10::ArrayRef<const c10::IValue>;
+
+// Each kind of device has an autocast of its own, which casts what lies there.
+bool is_cast(const OpInfo& info, Inputs inputs) {
+  const c10::DispatchKeySet on = c10::autocast_dispatch_keyset - c10::impl::tls_local_dispatch_key_set().excluded_;
+  if (on.empty()) return false;
+  c10::DispatchKeySet met;
+  for (const c10::IValue& input : inputs) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) { met = met | (on & tensor.key_set()); });
+  }
+  return std::any_of(met.begin(), met.end(),
+                     [&](c10::DispatchKey key) { return info.composite() || info.has_kernel(key); });
+}
 
 // Function transforms hand wrappers to the outer record, dispatch modes may do something else altogether, and autocast
 // hides its casts: the operators they call in turn show what really happens.
-bool transparent(const OpInfo& info) {
+bool transparent(const OpInfo& info, Inputs inputs) {
   if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) return true;
   if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return true;
-  const auto casts = [&](c10::DeviceType device, c10::DispatchKey key) {
-    return at::autocast::is_autocast_enabled(device) && !c10::impl::tls_is_dispatch_key_excluded(key) &&
-           (info.has_autocast_kernel(device) || info.composite());
-  };
-  return casts(c10::DeviceType::CPU, c10::DispatchKey::AutocastCPU) ||
-         casts(c10::DeviceType::CUDA, c10::DispatchKey::AutocastCUDA);
+  return is_cast(info, inputs);
+}
+
+// The device from which the operator copies without waiting for it.
+std::optional<c10::Device> copies_from(const OpInfo& info, Inputs inputs) {
+  const bool copies = info.op_class() == OpClass::kIdentity || info.op_class() == OpClass::kCopy;
+  const int flag = copies ? info.argument("non_blocking") : -1;
+  if (flag < 0 || !inputs[static_cast<std::size_t>(flag)].isBool() || !inputs[static_cast<std::size_t>(flag)].toBool())
+    return std::nullopt;
+  const c10::IValue& source = inputs[info.op_class() == OpClass::kCopy ? 1 : 0];
+  if (!source.isTensor() || !source.toTensor().defined() || source.toTensor().is_cpu()) return std::nullopt;
+  return source.toTensor().device();
 }
 
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) {
   if (t_unrecorded > 0 || t_inside || at::in_parallel_region()) return nullptr;
   const OpInfo* info = op_info(record);
-  if (!info || transparent(*info)) return nullptr;
+  if (!info || transparent(*info, record.inputs())) return nullptr;
   if (info == t_look_inside) {
     t_look_inside = nullptr;  // the first call only: an operator may call itself on other types
     return nullptr;
@@ -61,7 +85,9 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
   const std::size_t count = info->schema().arguments().size();
   const auto inputs = record.inputs();
   if (inputs.size() >= count) {
-    context->recorded = context->recorder->begin(context->op, *info, inputs.slice(inputs.size() - count));
+    const Inputs arguments = inputs.slice(inputs.size() - count);
+    context->copies_from = copies_from(*info, arguments);
+    context->recorded = context->recorder->begin(context->op, *info, arguments);
   }
   context->exceptions = std::uncaught_exceptions();
   // What another library's operator calls is recorded in its place: a plain torch cannot load the operator itself.
@@ -72,6 +98,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
 
 void finish(const at::RecordFunction& record, Context* context) {
   if (context->outermost) t_inside = false;
+  if (context->copies_from) note_copy_under_way(*context->copies_from);
   if (!context->recorded) return;
   if (std::uncaught_exceptions() > context->exceptions) {
     context->recorder->abandon(context->op);

@@ -26,10 +26,11 @@ class Suppress {
  private:
   Unrecorded unrecorded_;
   at::AutoDispatchBelowADInplaceOrView below_autograd_;
-  c10::impl::ExcludeDispatchKeyGuard no_modes_{c10::DispatchKeySet(
-      {c10::DispatchKey::FuncTorchDynamicLayerFrontMode, c10::DispatchKey::FuncTorchDynamicLayerBackMode,
-       c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot, c10::DispatchKey::AutocastCPU,
-       c10::DispatchKey::AutocastCUDA})};
+  c10::impl::ExcludeDispatchKeyGuard no_modes_{
+      c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+                           c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::Python,
+                           c10::DispatchKey::PythonTLSSnapshot}) |
+      c10::autocast_dispatch_keyset};
 };
 
 /// The next call of `op` on this thread is not recorded, but what it calls is.

@@ -78,6 +78,7 @@ const std::unordered_map<std::string_view, OpClass>& classes() {
       {"aten::detach_", OpClass::kIgnored},
       {"aten::requires_grad_", OpClass::kIgnored},
       {"aten::retain_grad", OpClass::kIgnored},
+      {"aten::record_stream", OpClass::kIgnored},
       {"aten::rename_", OpClass::kIgnored},
       {"aten::_backward", OpClass::kIgnored},
       {"aten::size", OpClass::kMetadata},
@@ -233,10 +234,7 @@ void OpInfo::run(std::vector<c10::IValue>& stack) const { handle_->callBoxed(sta
 
 std::string OpInfo::qualified_name() const { return overload().empty() ? name() : name() + "." + overload(); }
 
-bool OpInfo::has_autocast_kernel(c10::DeviceType device) const {
-  const auto key = device == c10::DeviceType::CUDA ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU;
-  return handle_->hasKernelForDispatchKey(key);
-}
+bool OpInfo::has_kernel(c10::DispatchKey key) const { return handle_->hasKernelForDispatchKey(key); }
 
 int OpInfo::argument(std::string_view wanted) const {
   for (std::size_t i = 0; i < schema_.arguments().size(); ++i) {

@@ -68,7 +68,7 @@ class OpInfo {
   [[nodiscard]] bool returns_tensor() const { return returns_tensor_; }
   /// Every PyTorch has it.
   [[nodiscard]] bool is_torchs_own() const { return torchs_own_; }
-  [[nodiscard]] bool has_autocast_kernel(c10::DeviceType device) const;
+  [[nodiscard]] bool has_kernel(c10::DispatchKey key) const;
 
   /// REQUIRES: !writes().empty(). Null op: there is none.
   [[nodiscard]] const FunctionalTwin& twin() const;

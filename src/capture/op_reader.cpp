@@ -50,7 +50,7 @@ void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   op.arguments.reserve(inputs.size());
   const std::size_t source = info.op_class() == OpClass::kCopy ? 1 : 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    op.arguments.push_back(info.reads(i) ? argument(op, inputs[i], preference) : TraceArgument::of(c10::IValue()));
+    op.arguments.push_back(info.reads(i) ? argument(op, i, inputs[i], preference) : TraceArgument::of(c10::IValue()));
     if (i == source && inputs[i].isTensor() && inputs[i].toTensor().defined()) {
       op.self = info.op_class() == OpClass::kAsStrided || info.op_class() == OpClass::kAsStridedScatter
                     ? inputs[i].toTensor()
@@ -114,14 +114,14 @@ ValuePtr OpReader::operand(PendingOp& op, const at::Tensor& given, ActivationId 
   return state_.table.operand(tensor, preferred);
 }
 
-TraceArgument OpReader::argument(PendingOp& op, const c10::IValue& value, ActivationId preferred) {
+TraceArgument OpReader::argument(PendingOp& op, std::size_t at, const c10::IValue& value, ActivationId preferred) {
   if (value.isTensor()) {
     const at::Tensor& tensor = value.toTensor();
     if (!tensor.defined()) return TraceArgument::of(c10::IValue());
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return TraceArgument::of(wrapped_number(tensor));
     return TraceArgument::of(operand(op, tensor, preferred));
   }
-  if (!is_tensor_list(value)) return TraceArgument::of(frozen(value));
+  if (!is_tensor_list(value)) return TraceArgument::of(frozen(value, op.info->schema().arguments()[at]));
   std::vector<ValuePtr> values;
   for (const c10::IValue& item : value.toListRef()) {
     const bool present = item.isTensor() && item.toTensor().defined();

@@ -24,7 +24,7 @@ class OpReader {
   void in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
   void idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
   void written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
-  TraceArgument argument(PendingOp& op, const c10::IValue& value, ActivationId preferred);
+  TraceArgument argument(PendingOp& op, std::size_t at, const c10::IValue& value, ActivationId preferred);
   ValuePtr operand(PendingOp& op, const at::Tensor& tensor, ActivationId preferred);
   ActivationId preferred(c10::ArrayRef<const c10::IValue> inputs);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <compare>
 #include <cstdint>
@@ -47,6 +48,7 @@ struct PortRecord {
   std::optional<Source> source;  ///< inputs only
   Semantics semantics = {};
   bool state = false;  ///< an input declared by state_tensors; an output that is its next value, or that of found state
+  std::optional<c10::Device> device = {};  ///< where its tensor was in the first call
 };
 
 /// One call's inputs and outputs, copied. An output that is not known is null.

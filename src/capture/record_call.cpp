@@ -79,7 +79,8 @@ NodeRecord& CallRecorder::begin_record(const NodeCall& call, const CallOutputs& 
   record.inputs = call.inputs();
   record.first_pass = pass_;
   for (const auto& [name, tensor, semantics] : outputs.ports) {
-    record.outputs.push_back({name, type_of(tensor), std::nullopt, semantics, has(call.updates(), name)});
+    record.outputs.push_back(
+        {name, type_of(tensor), std::nullopt, semantics, has(call.updates(), name), tensor.device()});
   }
   record.output_values = trace.outputs;
   for (PortRecord& input : record.inputs) {

@@ -4,9 +4,12 @@
 
 #include <ATen/ops/alias.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "capture/arguments.h"
@@ -149,7 +152,7 @@ Status Session::bind_inputs(NodeCall& call, const PortTensors& tensors, const st
   SourceFinder sources(pass_, recording_);
   std::vector<PortRecord> added;
   for (const PortTensor& input : tensors) {
-    PortRecord port{input.name, type_of(input.tensor), std::nullopt, input.semantics, state};
+    PortRecord port{input.name, type_of(input.tensor), std::nullopt, input.semantics, state, input.tensor.device()};
     port.source = sources.find(call.node(), input.name, source_value(call, *recorder_, input.tensor),
                                [&] { return content_hash(input.tensor); });
     if (known) {
@@ -365,12 +368,29 @@ void Session::drop_open_calls() {
   }
 }
 
+namespace {
+
+void report_devices(const NodeRecord& node, Logger& log) {
+  std::set<std::string> devices;
+  for (const auto* ports : {&node.inputs, &node.outputs}) {
+    for (const PortRecord& port : *ports) {
+      if (port.device && !port.device->is_cpu()) devices.insert(port.device->str());
+    }
+  }
+  if (devices.empty()) return;
+  log.info(fmt::format("node '{}' was captured on {}; its model is written for the CPU and runs wherever it is loaded",
+                       node.name, fmt::join(devices, " and ")));
+}
+
+}  // namespace
+
 void Session::report(NodeRecord& node) {
   for (const PortRecord& input : node.inputs) {
     if (!input.state || (input.source && input.source->node == node.name)) continue;
     recording_.log->warning(fmt::format(
         "state '{}' of node '{}' was never updated with update_state: it is a plain input", input.name, node.name));
   }
+  report_devices(node, *recording_.log);
   const Slice slice = slice_of(node.output_values);
   report_constants(node.name, slice, *recording_.log);
   seal_constants(slice);

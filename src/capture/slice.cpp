@@ -66,7 +66,7 @@ void report_constants(const std::string& node, const Slice& slice, Logger& log) 
 }
 
 void seal_constants(const Slice& slice) {
-  for (const auto& cell : slice.constants) cell->content_hash = cell->hash();
+  for (const auto& cell : slice.constants) cell->seal();
 }
 
 }  // namespace leapp::capture

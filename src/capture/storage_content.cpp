@@ -10,6 +10,7 @@
 
 #include "capture/hook.h"
 #include "capture/tensor_content.h"
+#include "torch_types/host.h"
 
 namespace leapp::capture {
 
@@ -39,14 +40,13 @@ std::shared_ptr<ConstantCell> StorageContent::cell_before(at::ScalarType dtype, 
 
 at::Tensor StorageContent::bytes_now() const {
   const Suppress quiet;
-  at::Tensor bytes = at::zeros({bytes_}, at::TensorOptions().dtype(at::kByte).device(device_));
+  at::Tensor bytes = at::zeros({bytes_}, at::kByte);
   for (const auto& weak : storages_) {
     const auto storage = weak.lock();
-    if (!storage || storage->nbytes() == 0 || !storage->data()) continue;
+    if (!storage || storage->nbytes() == 0 || !storage->data() || device_.is_meta()) continue;
     const auto start = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage->data()) - begin_);
     const auto size = static_cast<std::int64_t>(storage->nbytes());
-    bytes.narrow(0, start, size)
-        .copy_(at::from_blob(storage->mutable_data(), {size}, at::TensorOptions().dtype(at::kByte).device(device_)));
+    bytes.narrow(0, start, size).copy_(on_host(bytes_over(c10::Storage(storage))));
   }
   return bytes;
 }
@@ -117,7 +117,7 @@ void StorageContent::detach_constants(std::vector<at::Tensor>& released, bool in
   for (const auto& weak : constants_) {
     const auto cell = std::static_pointer_cast<TensorCell>(weak.lock());
     if (!cell || !cell->by_reference) continue;
-    at::Tensor copy = cell->tensor.detach().clone();
+    at::Tensor copy = dense_copy(cell->tensor);
     released.push_back(std::exchange(cell->tensor, std::move(copy)));
     cell->by_reference = false;
     cell->overwritten = !born_in_node_;

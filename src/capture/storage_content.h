@@ -15,12 +15,14 @@
 
 namespace leapp::capture {
 
-/// Memory of tensors. Several StorageImpls may share a range (DLPack, from_numpy).
+/// Memory of tensors. Several StorageImpls may share a range (DLPack, from_numpy). Addresses are those of its device;
+/// copies of what it holds are in memory of the CPU.
 class StorageContent : public Memory {
  public:
   StorageContent(std::uintptr_t begin, std::int64_t bytes, c10::Device device)
       : Memory(bytes), begin_(begin), device_(device) {}
 
+  [[nodiscard]] c10::Device device() const { return device_; }
   [[nodiscard]] std::uintptr_t begin() const { return begin_; }
   [[nodiscard]] std::uintptr_t end() const { return begin_ + static_cast<std::uintptr_t>(bytes_); }
 

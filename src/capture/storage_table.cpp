@@ -5,6 +5,7 @@
 #include <c10/core/Allocator.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace leapp::capture {
@@ -12,9 +13,17 @@ namespace {
 
 std::uintptr_t address(const at::Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().data()); }
 
+// The same number means other memory on another device.
+bool same_addresses(const c10::Device& a, const c10::Device& b) {
+  return a.type() == b.type() && (a.is_cpu() || a == b);
+}
+
 bool is_from_outside(const c10::Storage& storage) {
-  const c10::Allocator* allocator = c10::GetAllocator(storage.device_type());
-  return !allocator || storage.data_ptr().get_deleter() != allocator->raw_deleter();
+  try {
+    return storage.data_ptr().get_deleter() != c10::GetAllocator(storage.device_type())->raw_deleter();
+  } catch (const c10::Error&) {
+    return true;  // torch knows of no allocator for such a device
+  }
 }
 
 }  // namespace
@@ -54,7 +63,8 @@ std::shared_ptr<StorageContent> StorageTable::overlapping(const at::Tensor& tens
   std::vector<std::shared_ptr<StorageContent>> found;
   const auto look_at = [&](const std::shared_ptr<StorageContent>& content) {
     const bool touches = content->begin() < end && begin < content->end();
-    if (touches && content->alive() && std::find(found.begin(), found.end(), content) == found.end())
+    if (touches && same_addresses(content->device(), tensor.device()) && content->alive() &&
+        std::find(found.begin(), found.end(), content) == found.end())
       found.push_back(content);
   };
   if (outside) {
@@ -118,7 +128,10 @@ std::vector<std::shared_ptr<StorageContent>> StorageTable::written() const {
     if (outlives && std::find(found.begin(), found.end(), content) == found.end()) found.push_back(content);
   }
   // Where torch put it is not the same in every run.
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->begin() < b->begin(); });
+  const auto place = [](const auto& content) {
+    return std::make_tuple(content->device().type(), content->device().index(), content->begin());
+  };
+  std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace leapp::capture {
@@ -29,6 +30,28 @@ TEST(StorageTable, MemoryFromElsewhereIsKnownByItsAddress) {
   EXPECT_EQ(table.content(all), memory);
   EXPECT_EQ(memory->begin(), reinterpret_cast<std::uintptr_t>(bytes.data()));
   EXPECT_EQ(memory->end(), reinterpret_cast<std::uintptr_t>(bytes.data() + 8));
+}
+
+// A tensor that says it is at `address` of `device`. Nobody can compute with it.
+at::Tensor elsewhere(void* address, std::int64_t bytes, c10::Device device) {
+  c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes), c10::DataPtr(address, device));
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CUDA), caffe2::TypeMeta::Make<std::uint8_t>());
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous({bytes});
+  return tensor;
+}
+
+TEST(StorageTable, AnAddressIsAnotherPlaceOnAnotherDevice) {
+  StorageTable table;
+  std::vector<float> bytes(8, 1.0F);
+  const auto here = table.content(at::from_blob(bytes.data(), {8}));
+  const at::Tensor first = elsewhere(bytes.data(), 32, c10::Device("cuda:0"));
+  const at::Tensor second = elsewhere(bytes.data(), 32, c10::Device("cuda:1"));
+  const auto there = table.content(first);
+  EXPECT_NE(there, here);
+  EXPECT_EQ(table.known(second), nullptr);
+  EXPECT_EQ(table.known(elsewhere(bytes.data() + 2, 8, c10::Device("cuda:0"))), there);
+  EXPECT_NE(table.content(second), there);
 }
 
 TEST(StorageTable, TwoPiecesBecomeOneWhenATensorJoinsThem) {

@@ -2,29 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/tensor_content.h"
 
-#include <ATen/EmptyTensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <utility>
 
 #include "base/hash.h"
 #include "capture/arguments.h"
 #include "capture/hook.h"
+#include "torch_types/host.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::capture {
 namespace {
 
 constexpr std::int64_t kShown = 4;  // elements in a message
-
-// The usual case, for which a walk through the dispatcher is most of the cost.
-bool lies_plainly(const at::Tensor& tensor) {
-  return tensor.device().is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
-}
 
 class TensorContent : public Content {
  public:
@@ -36,7 +30,7 @@ class TensorContent : public Content {
   [[nodiscard]] std::string text() const override {
     const Suppress quiet;
     const std::int64_t shown = std::min<std::int64_t>(tensor_.numel(), kShown);
-    const at::Tensor head = tensor_.reshape({-1}).narrow(0, 0, shown).to(at::kDouble).contiguous();
+    const at::Tensor head = on_host(tensor_).reshape({-1}).narrow(0, 0, shown).to(at::kDouble).contiguous();
     std::string text;
     for (std::int64_t i = 0; i < shown; ++i) {
       text += fmt::format("{}{:.6g}", i ? ", " : "", static_cast<const double*>(head.const_data_ptr())[i]);
@@ -65,19 +59,25 @@ const at::Tensor& tensor_of(const ContentPtr& content) {
 }
 
 ValueType TensorCell::type() const { return {tensor.scalar_type(), c10::DimVector(tensor.sizes())}; }
+void TensorCell::seal() {
+  if (!tensor.is_cpu()) {
+    tensor = dense_copy(tensor);
+    by_reference = false;
+  }
+  ConstantCell::seal();
+}
+
 std::uint64_t TensorCell::hash() const { return capture::content_hash(tensor); }
 
-ContentPtr TensorCell::copy() const {
-  const Suppress quiet;
-  return content_of(tensor.clone(at::MemoryFormat::Contiguous));
-}
+ContentPtr TensorCell::copy() const { return copied_content(tensor); }
 
 std::optional<graph::Constant> TensorCell::exported() const { return to_constant(tensor); }
 
 bool TensorCell::is_same_memory(const ConstantCell& other) const {
   const at::Tensor& theirs = tensor_of(other);
   return by_reference && other.by_reference && tensor.has_storage() && theirs.has_storage() &&
-         tensor.const_data_ptr() == theirs.const_data_ptr() && tensor.strides() == theirs.strides();
+         tensor.device() == theirs.device() && tensor.const_data_ptr() == theirs.const_data_ptr() &&
+         tensor.strides() == theirs.strides();
 }
 
 const void* TensorCell::storage() const {
@@ -102,18 +102,14 @@ std::string describe(const at::Tensor& tensor) {
 
 at::Tensor dense_copy(const at::Tensor& tensor) {
   const Suppress quiet;
-  if (!lies_plainly(tensor)) return tensor.detach().clone(at::MemoryFormat::Contiguous);
-  at::Tensor copy = at::detail::empty_cpu(tensor.sizes(), tensor.options());
-  if (copy.nbytes() > 0) std::memcpy(copy.mutable_data_ptr(), tensor.const_data_ptr(), copy.nbytes());
-  return copy;
+  return copied_to_host(tensor);
 }
 
 ContentPtr copied_content(const at::Tensor& tensor) { return content_of(dense_copy(tensor)); }
 
 std::uint64_t content_hash(const at::Tensor& tensor) {
   const Suppress quiet;
-  const at::Tensor dense =
-      lies_plainly(tensor) ? tensor : tensor.detach().resolve_conj().resolve_neg().cpu().contiguous();
+  const at::Tensor dense = on_host(tensor);
   return leapp::content_hash(std::span(static_cast<const std::byte*>(dense.const_data_ptr()), dense.nbytes()));
 }
 

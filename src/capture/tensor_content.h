@@ -27,6 +27,8 @@ struct TensorCell : ConstantCell {
   at::Tensor tensor;
 
   [[nodiscard]] ValueType type() const override;
+  /// What is on a device is copied from there, this once.
+  void seal() override;
   [[nodiscard]] std::uint64_t hash() const override;
   [[nodiscard]] ContentPtr copy() const override;
   [[nodiscard]] std::optional<graph::Constant> exported() const override;
@@ -44,7 +46,7 @@ ValuePtr constant_of(at::Tensor tensor, LocationId location);
 /// "float32[1, 48]"
 std::string describe(const at::Tensor& tensor);
 
-/// Contiguous, and nobody else's.
+/// Contiguous, in memory of the CPU, and nobody else's.
 at::Tensor dense_copy(const at::Tensor& tensor);
 ContentPtr copied_content(const at::Tensor& tensor);
 

@@ -8,6 +8,7 @@
 #include "capture/hook.h"
 #include "capture/recorder.h"
 #include "capture/tensor_content.h"
+#include "torch_types/host.h"
 
 namespace leapp::capture {
 
@@ -59,8 +60,8 @@ bool TensorNotices::repeated(const at::Tensor& recorded, const at::Tensor& resul
   if (!same_type) return false;
   {
     const Unrecorded quiet;
-    const at::Tensor a = recorded.detach().to(at::kDouble);
-    const at::Tensor b = result.detach().to(at::kDouble);
+    const at::Tensor a = on_host(recorded).detach().to(at::kDouble);
+    const at::Tensor b = on_host(result).detach().to(at::kDouble);
     if (!at::allclose(a, b, /*rtol=*/1e-5, /*atol=*/1e-7, /*equal_nan=*/true)) return false;
   }
   copied(recorded, result);

@@ -58,6 +58,8 @@ struct ConstantCell {
   ConstantCell& operator=(const ConstantCell&) = delete;
 
   [[nodiscard]] virtual ValueType type() const = 0;
+  /// The program goes on, and may change it: remembers what it holds.
+  virtual void seal() { content_hash = hash(); }
   /// Of what it holds now.
   [[nodiscard]] virtual std::uint64_t hash() const = 0;
   [[nodiscard]] virtual ContentPtr copy() const = 0;

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "torch_types/host.h"
+
 namespace leapp {
 namespace {
 
@@ -75,7 +77,7 @@ std::optional<graph::Constant> to_constant(const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.layout() != at::kStrided || tensor.is_nested()) return std::nullopt;
   const auto dtype = to_dtype(tensor.scalar_type());
   if (!dtype) return std::nullopt;
-  auto dense = std::make_shared<at::Tensor>(tensor.detach().cpu().resolve_conj().resolve_neg().contiguous());
+  auto dense = std::make_shared<at::Tensor>(on_host(tensor.detach()));
   graph::Constant constant;
   constant.type = {*dtype, graph::Shape(dense->sizes().begin(), dense->sizes().end())};
   const void* data = dense->const_data_ptr();

@@ -51,7 +51,7 @@ def _load(folder: Path, model: dict[str, Any]) -> Callable[[list[torch.Tensor]],
 
         def run_jit(inputs: list[torch.Tensor]) -> list[torch.Tensor]:
             with torch.no_grad():
-                result = module(*inputs)
+                result = module(*(value.cpu() for value in inputs))
             return [result] if isinstance(result, torch.Tensor) else list(result)
 
         return run_jit
@@ -62,7 +62,7 @@ def _load(folder: Path, model: dict[str, Any]) -> Callable[[list[torch.Tensor]],
     outputs_of = [port["name"] for port in model["outputs"]]
 
     def run_onnx(inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-        feed = {name: value.numpy() for name, value in zip(inputs_of, inputs, strict=True)}
+        feed = {name: value.cpu().numpy() for name, value in zip(inputs_of, inputs, strict=True)}
         return [torch.from_numpy(np.asarray(value).copy()) for value in session.run(outputs_of, feed)]
 
     return run_onnx

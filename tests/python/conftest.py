@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import device_mode
 import harness
 import pytest
 import torch
@@ -24,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)  # the tensors are tiny, and the machine is shared
+    device_mode.begin()
     import leapp
 
     # A picture costs ten times what such a small graph does; test_pictures.py asks for them.
@@ -46,8 +48,12 @@ def _freeze_libraries(config: pytest.Config) -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest first, so that no worker is left alone with it at the end."""
+    if device_mode.DEVICE:
+        left_out = [item for item in items if item.get_closest_marker("host_only")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("host_only")]
     items.sort(key=lambda item: item.path.name != "test_properties.py")
 
 

@@ -47,7 +47,7 @@ def cloned(tensors: Tensors) -> list[torch.Tensor]:
 
 
 def bits(tensor: torch.Tensor) -> bytes:
-    flat = torch.empty(tensor.numel(), dtype=tensor.dtype).copy_(tensor.detach().reshape(-1))
+    flat = torch.empty(tensor.numel(), dtype=tensor.dtype, device="cpu").copy_(tensor.detach().reshape(-1))
     return flat.view(torch.uint8).numpy().tobytes()
 
 
@@ -64,7 +64,10 @@ def difference_in_bits(first: Tensors, second: Tensors) -> str | None:
 
 
 def difference(expected: Tensors, found: Tensors, rtol: float = 1e-5, atol: float = 1e-6) -> str | None:
-    """None when equal up to rounding, NaN being equal to NaN. `atol` is for tensors whose largest element is one."""
+    """None when equal up to rounding, NaN being equal to NaN. `atol` is for tensors whose largest element is one.
+
+    On whatever devices they are: models run on the CPU, programs may run elsewhere.
+    """
     if len(expected) != len(found):
         return f"expected {len(expected)} tensors, found {len(found)}"
     for i, (a, b) in enumerate(zip(expected, found, strict=True)):
@@ -74,7 +77,7 @@ def difference(expected: Tensors, found: Tensors, rtol: float = 1e-5, atol: floa
         coarse = 1e3 if a.dtype in (torch.bfloat16, torch.float16) else 1.0
         allowed = {"rtol": rtol * coarse, "atol": atol * coarse * max(1.0, largest)}
         try:
-            torch.testing.assert_close(b, a, equal_nan=True, **allowed)
+            torch.testing.assert_close(b.cpu(), a.cpu(), equal_nan=True, **allowed)
         except AssertionError as failure:
             return f"output {i}: " + " ".join(str(failure).split())
     return None
@@ -108,7 +111,7 @@ class Exported:
     def __call__(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
         by_name = dict(zip(self.names, inputs, strict=True))
         with torch.no_grad():
-            result = self.module(*(by_name[name] for name in self.inputs))
+            result = self.module(*(by_name[name].cpu() for name in self.inputs))
         return [result] if isinstance(result, torch.Tensor) else list(result)
 
 

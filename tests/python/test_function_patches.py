@@ -133,3 +133,18 @@ def test_stop_puts_back_only_what_it_set(module: ModuleType, tmp_path: Path) -> 
     assert module.f is theirs
     assert module.f(torch.ones(2)) == "theirs, then function"
     assert module.g is before
+
+
+@pytest.mark.host_only("about the meta device")
+def test_a_default_device_that_is_first_used_in_a_session_holds_after_it(tmp_path: Path) -> None:
+    """torch looks up once which functions a default device is for: while ours stand in their places, or before."""
+    from torch.utils import _device
+
+    _device._device_constructors.cache_clear()
+    leapp.start("g", save_path=str(tmp_path))
+    with torch.device("meta"):
+        during = [torch.tensor([1.0]), torch.as_tensor([1.0])]
+    leapp.stop()
+    with torch.device("meta"):
+        after = [torch.tensor([1.0]), torch.as_tensor([1.0])]
+    assert all(tensor.is_meta for tensor in during + after)

@@ -98,6 +98,11 @@ const char* needed_copy(nb::handle value, std::int32_t device) {
   return negative.ptr() == Py_True ? "resolve_neg" : nullptr;
 }
 
+/// A tensor of torch's on a device that DLPack has no word for, or that torch hands out only to its like.
+bool is_elsewhere(nb::handle value) {
+  return attribute(value, "is_cpu").ptr() == Py_False && attribute(value, "is_meta").ptr() != Py_True;
+}
+
 template <typename T>
 void gather(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte*& to) {
   for (std::int64_t i = 0; i < count; ++i, to += sizeof(T)) std::memcpy(to, from + i * stride, sizeof(T));
@@ -184,7 +189,11 @@ bool ArrayIn::open_exchange(nb::handle value) {
   const dlpack::ExchangeApi* api = exchange_api(value.type());
   if (api == nullptr || api->tensor_from_object == nullptr) return false;
   dlpack::Tensor tensor;
-  if (api->tensor_from_object(value.ptr(), &tensor) != 0) return false;
+  if (api->tensor_from_object(value.ptr(), &tensor) != 0) {
+    nb::python_error refusal;  // takes the exception
+    if (!is_elsewhere(value)) refusal.restore();
+    return false;
+  }
   if (const char* remedy = needed_copy(value, tensor.device.device_type)) {
     const nb::object copy = attribute(value, remedy);
     owner_ = nb::steal(PyObject_CallNoArgs(copy.ptr()));
@@ -198,6 +207,7 @@ bool ArrayIn::open_capsule(nb::handle value) {
   if (PyErr_Occurred() != nullptr) return false;
   nb::object source = nb::borrow(value);
   if (attribute(value, "requires_grad").ptr() == Py_True) source = value.attr("detach")();
+  if (is_elsewhere(source)) source = source.attr("cpu")();
   if (const char* remedy = needed_copy(source, dlpack::kCpu)) source = source.attr(remedy)();
   const nb::object make = attribute(source, "__dlpack__");
   if (!make.is_valid()) return false;

@@ -195,6 +195,7 @@ std::optional<c10::Scalar> as_number(const Attribute& attribute) {
 }
 
 bool is_tensor(const c10::Type& type) { return without_optional(type).kind() == c10::TypeKind::TensorType; }
+bool is_device(const c10::Type& type) { return without_optional(type).kind() == c10::TypeKind::DeviceObjType; }
 bool is_number(const c10::Type& type) { return without_optional(type).kind() == c10::TypeKind::NumberType; }
 
 bool is_tensor_list(const c10::Type& type) {

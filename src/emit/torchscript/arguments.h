@@ -26,6 +26,7 @@ namespace leapp::emit {
 
 [[nodiscard]] bool is_tensor(const c10::Type& type);       ///< Tensor or Tensor?
 [[nodiscard]] bool is_number(const c10::Type& type);       ///< Scalar or Scalar?
+[[nodiscard]] bool is_device(const c10::Type& type);       ///< Device or Device?
 [[nodiscard]] bool is_tensor_list(const c10::Type& type);  ///< Tensor[], Tensor?[], or None in place of one
 
 /// The overload to call in TorchScript: the recorded one, or its sibling that takes a number where the recorded one has

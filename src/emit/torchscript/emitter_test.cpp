@@ -401,6 +401,29 @@ TEST(Torchscript, UnknownOperatorsNameTheUsersLine) {
             StatusCode::kInvalidArgument);
 }
 
+// The meta device stands for any other: an operand that stayed on the CPU is refused there.
+TEST(Torchscript, ComputesWhereItWasLoadedTo) {
+  const std::string made =
+      "%0: float32[2] = aten::zeros(size=[2], dtype=float32, layout=None, device=device(\"cpu\"), pin_memory=None)\n"
+      "%1: int64[2] = aten::arange(end=2, dtype=None, layout=None, device=None, pin_memory=None)\n"
+      "%2: float32[2] = aten::add.Tensor(self=%0, other=%1, alpha=1)\n";
+  const std::string with_input = "graph g(%x: float32[2]) {\n%c = constant float32[2] [1.0, 2.0]\n" + made +
+                                 "%3: float32[2] = aten::mul.Tensor(self=%2, other=%c)\n"
+                                 "%4: float32[2] = aten::add.Tensor(self=%3, other=%x, alpha=1)\n"
+                                 "%5: int32[2] = aten::view.dtype(self=%4, dtype=int32)\nreturn (y=%4, z=%5)\n}";
+  const std::string without = "graph g() {\n%c = constant float32[2] [1.0, 2.0]\n" + made +
+                              "%3: float32[2] = aten::mul.Tensor(self=%2, other=%c)\nreturn (y=%3)\n}";
+  expect_same(run(with_input, {at::ones({2})})[0], at::tensor({1.0, 3.0}, at::kFloat));
+  expect_same(run(without, {})[0], at::tensor({0.0, 2.0}, at::kFloat));
+  const auto there = [](const std::string& text, std::vector<c10::IValue> inputs) {
+    std::istringstream stream(emitted(text));
+    return torch::jit::load(stream, c10::Device(at::kMeta)).forward(std::move(inputs));
+  };
+  const c10::IValue both = there(with_input, {at::ones({2}, at::kMeta)});
+  for (const c10::IValue& item : both.toTupleRef().elements()) EXPECT_TRUE(item.toTensor().is_meta());
+  EXPECT_TRUE(there(without, {}).toTensor().is_meta());
+}
+
 TEST(Evaluator, FoldsConstants) {
   graph::Graph graph = parsed(
       "graph g(%x: float32[2]) {\n%c = constant int64[2] [1, 2]\n"

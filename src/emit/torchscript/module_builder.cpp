@@ -82,6 +82,7 @@ class ModuleBuilder {
   jit::Value* attribute(const char* wish, const c10::IValue& value, const c10::TypePtr& type);
   jit::Value* list(const std::vector<jit::Value*>& items, const c10::Type& type);
   jit::Value* tensor(const graph::Value* value);
+  jit::Value* place();
   jit::Node* call(const c10::FunctionSchema& schema, const std::vector<jit::Value*>& inputs);
   jit::Value* call(const char* name, const std::vector<jit::Value*>& inputs);
   jit::SourceRange source_range(const graph::SourceLocation& location);
@@ -103,6 +104,7 @@ class ModuleBuilder {
   std::unordered_set<const jit::Value*> dense_;  // row-major, starting where the storage does
   std::map<std::tuple<std::string, int, std::string>, std::shared_ptr<jit::Source>> sources_;
   const graph::Node* node_ = nullptr;  // the one being added
+  jit::Value* place_ = nullptr;
   std::vector<Call> calls_;
 };
 
@@ -192,6 +194,25 @@ jit::Value* ModuleBuilder::tensor(const graph::Value* value) {
   return known;
 }
 
+// No device is written into a model: it computes where its inputs are or, without any, where its weights are. So it
+// follows torch.jit.load(map_location=...).
+jit::Value* ModuleBuilder::place() {
+  if (place_ != nullptr) return place_;
+  // Before everything else: a side of a branch may be the first to ask.
+  const jit::WithInsertPoint top(*code_->nodes().begin());
+  jit::Value* there = nullptr;
+  if (!graph_.inputs().empty()) {
+    there = values_.at(graph_.inputs().front().get());
+  } else if (!graph_.constants().empty()) {
+    there = branches_.at({}).value;
+    for (const std::string& name : places_.at(graph_.constants().front().get())) there = member(there, name);
+  } else {
+    return place_ = code_->insertConstant(c10::IValue());
+  }
+  place_ = code_->insertNode(code_->create(c10::prim::device, {there}, 1))->output();
+  return place_->setType(c10::DeviceObjType::get());
+}
+
 jit::Value* ModuleBuilder::list(const std::vector<jit::Value*>& items, const c10::Type& type) {
   const c10::Type* plain = &type;
   if (const auto* optional = type.castRaw<c10::OptionalType>()) plain = optional->getElementType().get();
@@ -217,6 +238,9 @@ jit::Value* ModuleBuilder::literal(const c10::IValue& value, const c10::TypePtr&
 
 jit::Value* ModuleBuilder::argument(const Attribute* attribute_, const c10::Argument& argument) {
   const c10::TypePtr& type = argument.type();
+  // Said or not; but beside an operand nothing said means where that is.
+  const bool said = attribute_ != nullptr && !std::holds_alternative<std::monostate>(*attribute_);
+  if (is_device(*type) && (said || node_->inputs().empty())) return place();
   if (attribute_ != nullptr) {
     if (const auto* value = std::get_if<graph::Value*>(attribute_)) return tensor(*value);
     if (const auto* values = std::get_if<std::vector<graph::Value*>>(attribute_)) {
@@ -308,8 +332,8 @@ jit::Value* ModuleBuilder::reinterpret(const graph::Value* self, const graph::Te
   };
   jit::Value* source = dense(tensor(self), true);
   jit::Value* dtype = code_->insertConstant(static_cast<std::int64_t>(to_scalar_type(type.dtype)));
-  const auto& empty = jit::findOperatorFor({"aten::empty", "memory_format"})->schema();
-  jit::Value* target = call(empty, {ints({0}), dtype, none(), none(), none(), none()})->output();
+  const auto& empty = jit::findOperatorFor({"aten::new_empty", ""})->schema();
+  jit::Value* target = call(empty, {source, ints({0}), dtype, none(), none(), none()})->output();
   graph::Shape strides(type.shape.size(), 1);
   for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * type.shape[i];
   const auto& set = jit::findOperatorFor({"aten::set_", "source_Tensor_storage_offset"})->schema();
