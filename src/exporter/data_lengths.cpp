@@ -20,7 +20,7 @@ using graph::DataLength;
 
 using Line = std::pair<std::string, int>;
 
-Line line_of(const graph::SourceLocation& place) { return {place.file, place.line}; }
+Line place_of(const graph::SourceLocation& place) { return {place.file, place.line}; }
 
 std::string before(const graph::SourceLocation& place) {
   return place.file.empty() ? "" : fmt::format("{}:{}: ", place.file, place.line);
@@ -44,7 +44,7 @@ Status check_outputs(const graph::Graph& graph) {
 void warn_of_those_that_stay(const std::vector<DataLength>& found, const std::string& node, Logger& log) {
   std::set<Line> warned;
   for (const DataLength& length : found) {
-    if (length.why.empty() || !warned.insert(line_of(length.where)).second) continue;
+    if (length.why.empty() || !warned.insert(place_of(length.where)).second) continue;
     log.warning(
         fmt::format("{}the shape of the result of {} in node '{}' depends on data. Its length is fixed in everything "
                     "the program computes from it, which cannot be computed for all elements instead: {}{}",
@@ -70,7 +70,7 @@ void warn_of_like_numbers(const std::vector<DataLength>& found, const graph::Gra
     if (!number) continue;
     for (const DataLength& length : found) {
       const bool like = length.why.empty() && length.length > 1 && static_cast<double>(length.length) == *number;
-      if (!like || !warned.insert(line_of(node->location())).second) continue;
+      if (!like || !warned.insert(place_of(node->location())).second) continue;
       log.warning(fmt::format(
           "{}{} in node '{}' uses the number {}, which is how many elements {}{} chose in the only "
           "call. If it is that length it is baked into the model: use the sum of the mask, or run "
@@ -84,7 +84,7 @@ void warn_of_like_numbers(const std::vector<DataLength>& found, const graph::Gra
 void warn_of_nothing_chosen(const std::vector<DataLength>& found, const std::string& node, Logger& log) {
   std::set<Line> warned;
   for (const DataLength& length : found) {
-    if (!length.why.empty() || length.length != 0 || !warned.insert(line_of(length.where)).second) continue;
+    if (!length.why.empty() || length.length != 0 || !warned.insert(place_of(length.where)).second) continue;
     log.warning(
         fmt::format("{}{} in node '{}' chose nothing in the only call: what the program does to parts of what it "
                     "chooses may be missing in the model. Run a pass in which it chooses something",
