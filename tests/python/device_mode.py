@@ -31,6 +31,29 @@ def begin() -> None:
     torch.testing.assert_close = _meeting_on_cpu(torch.testing.assert_close)
     torch.equal = _meeting_on_cpu(torch.equal)
     torch.allclose = _meeting_on_cpu(torch.allclose)
+    torch.jit.load = _loading_for_cpu(torch.jit.load)
+
+
+class _OnCpu:
+    """A model that was loaded, given what it is called with where it is."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __call__(self, *inputs: Any) -> Any:
+        return self._module(*(value.cpu() if isinstance(value, torch.Tensor) else value for value in inputs))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+def _loading_for_cpu(load: Any) -> Any:
+    @functools.wraps(load)
+    def loaded(*args: Any, **kwargs: Any) -> Any:
+        module = load(*args, **kwargs)
+        return module if kwargs.get("map_location") else _OnCpu(module)
+
+    return loaded
 
 
 def _meeting_on_cpu(compare: Any) -> Any:

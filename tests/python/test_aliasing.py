@@ -9,6 +9,7 @@ from pathlib import Path
 
 import leapp
 import numpy as np
+import pytest
 import torch
 from bundle_runner import Bundle
 from harness import Exported, assert_same, read_log, warnings_in
@@ -208,6 +209,7 @@ def test_set_with_a_storage(check_formula: Check) -> None:
     check_formula(fn, lambda x: 5 * x[1:], ramp(3))
 
 
+@pytest.mark.host_only("torch gives no DLPack of such a device")
 def test_write_through_a_dlpack_alias(check_formula: Check) -> None:
     def fn(x: Tensor) -> Tensor:
         y = x * 2
@@ -218,6 +220,7 @@ def test_write_through_a_dlpack_alias(check_formula: Check) -> None:
     check_formula(fn, lambda x: (2 * x + 1) * (2 * x + 1), ramp(3))
 
 
+@pytest.mark.host_only("torch gives no DLPack of such a device")
 def test_write_to_the_base_read_through_dlpack(check_formula: Check) -> None:
     def fn(x: Tensor) -> Tensor:
         y = x * 2
