@@ -22,6 +22,7 @@ std::atomic<std::shared_ptr<Recorder>> g_recorder;
 std::atomic<at::CallbackHandle> g_handle{at::INVALID_CALLBACK_HANDLE};
 
 thread_local int t_unrecorded = 0;
+thread_local std::shared_ptr<Recorder> t_recorder;  // null: that of the process
 thread_local const OpInfo* t_look_inside = nullptr;
 thread_local bool t_inside = false;  // an operator is being recorded: what it calls is part of it
 
@@ -35,9 +36,13 @@ struct Context : at::ObserverContext {
 
 // Function transforms hand wrappers to the outer record, dispatch modes may do something else altogether, and autocast
 // hides its casts: the operators they call in turn show what really happens.
+bool is_transformed() {
+  return c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode) ||
+         c10::impl::TorchDispatchModeTLS::any_modes_set();
+}
+
 bool transparent(const OpInfo& info) {
-  if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) return true;
-  if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return true;
+  if (is_transformed()) return true;
   const auto casts = [&](c10::DeviceType device, c10::DispatchKey key) {
     return at::autocast::is_autocast_enabled(device) && !c10::impl::tls_is_dispatch_key_excluded(key) &&
            (info.has_autocast_kernel(device) || info.composite());
@@ -55,7 +60,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
     return nullptr;
   }
   auto context = std::make_unique<Context>();
-  context->recorder = g_recorder.load();
+  context->recorder = t_recorder ? t_recorder : g_recorder.load();
   if (!context->recorder) return nullptr;
   // The TorchScript interpreter hands over its whole stack: the arguments are on top.
   const std::size_t count = info->schema().arguments().size();
@@ -99,6 +104,14 @@ Unrecorded::~Unrecorded() { --t_unrecorded; }
 
 LookInside::LookInside(const OpInfo* op) { t_look_inside = op; }
 LookInside::~LookInside() { t_look_inside = nullptr; }
+
+RecordInto::RecordInto(std::shared_ptr<Recorder> recorder) : before_(std::exchange(t_recorder, std::move(recorder))) {}
+RecordInto::~RecordInto() { t_recorder = std::move(before_); }
+
+std::shared_ptr<Recorder> recorder_of_thread() {
+  if (t_unrecorded > 0 || t_inside || is_transformed()) return nullptr;
+  return t_recorder ? t_recorder : g_recorder.load();
+}
 
 void install_hook(std::shared_ptr<Recorder> recorder) {
   g_recorder.store(std::move(recorder));
