@@ -25,6 +25,7 @@
 #include "leapp/capture.h"
 #include "naming.h"
 #include "python_location.h"
+#include "scripted.h"
 #include "tensor_caster.h"
 #include "torch_types/torch_build.h"
 #include "yaml_values.h"
@@ -239,6 +240,7 @@ NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   leapp::python::bind_annotations(m);
   leapp::python::bind_indexing(m);
   leapp::python::bind_naming(m);
+  leapp::python::bind_scripted(m);
   leapp::python::bind_console(m);
   m.def("install_location_provider", &leapp::python::skip_folders);
   leapp::capture::set_front_end(leapp::python::python_front_end());

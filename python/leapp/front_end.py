@@ -14,7 +14,16 @@ from typing import Any
 
 import torch
 
-from leapp import _capture, changed_attributes, checks, console, followed_numbers, holders, tensor_indices
+from leapp import (
+    _capture,
+    changed_attributes,
+    checks,
+    console,
+    followed_numbers,
+    holders,
+    scripted_calls,
+    tensor_indices,
+)
 from leapp import patches as function_patches
 
 _ESCAPES = ("tolist", "__array__")
@@ -72,6 +81,7 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("_str", _noticing_print, torch._tensor_str)
     tensor_indices.install()
     followed_numbers.install()
+    scripted_calls.install()
     encoder = torch.nn.TransformerEncoder
     function_patches.replace(encoder, "forward", _dense(encoder.forward))
     if patch:

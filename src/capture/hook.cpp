@@ -25,6 +25,7 @@ std::atomic<std::shared_ptr<Recorder>> g_recorder;
 std::atomic<at::CallbackHandle> g_handle{at::INVALID_CALLBACK_HANDLE};
 
 thread_local int t_unrecorded = 0;
+thread_local std::shared_ptr<Recorder> t_recorder;  // null: that of the process
 thread_local const OpInfo* t_look_inside = nullptr;
 thread_local bool t_inside = false;  // an operator is being recorded: what it calls is part of it
 
@@ -53,11 +54,12 @@ bool is_cast(const OpInfo& info, Inputs inputs) {
 
 // Function transforms hand wrappers to the outer record, dispatch modes may do something else altogether, and autocast
 // hides its casts: the operators they call in turn show what really happens.
-bool transparent(const OpInfo& info, Inputs inputs) {
-  if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) return true;
-  if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return true;
-  return is_cast(info, inputs);
+bool is_transformed() {
+  return c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode) ||
+         c10::impl::TorchDispatchModeTLS::any_modes_set();
 }
+
+bool transparent(const OpInfo& info, Inputs inputs) { return is_transformed() || is_cast(info, inputs); }
 
 // The device from which the operator copies without waiting for it.
 std::optional<c10::Device> copies_from(const OpInfo& info, Inputs inputs) {
@@ -79,7 +81,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
     return nullptr;
   }
   auto context = std::make_unique<Context>();
-  context->recorder = g_recorder.load();
+  context->recorder = t_recorder ? t_recorder : g_recorder.load();
   if (!context->recorder) return nullptr;
   // The TorchScript interpreter hands over its whole stack: the arguments are on top.
   const std::size_t count = info->schema().arguments().size();
@@ -126,6 +128,14 @@ Unrecorded::~Unrecorded() { --t_unrecorded; }
 
 LookInside::LookInside(const OpInfo* op) { t_look_inside = op; }
 LookInside::~LookInside() { t_look_inside = nullptr; }
+
+RecordInto::RecordInto(std::shared_ptr<Recorder> recorder) : before_(std::exchange(t_recorder, std::move(recorder))) {}
+RecordInto::~RecordInto() { t_recorder = std::move(before_); }
+
+std::shared_ptr<Recorder> recorder_of_thread() {
+  if (t_unrecorded > 0 || t_inside || is_transformed()) return nullptr;
+  return t_recorder ? t_recorder : g_recorder.load();
+}
 
 void install_hook(std::shared_ptr<Recorder> recorder) {
   g_recorder.store(std::move(recorder));

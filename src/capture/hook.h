@@ -42,6 +42,21 @@ class LookInside {
   LookInside& operator=(const LookInside&) = delete;
 };
 
+/// Operators of this thread go to another recorder while one exists.
+class RecordInto {
+ public:
+  explicit RecordInto(std::shared_ptr<Recorder> recorder);
+  ~RecordInto();
+  RecordInto(const RecordInto&) = delete;
+  RecordInto& operator=(const RecordInto&) = delete;
+
+ private:
+  std::shared_ptr<Recorder> before_;
+};
+
+/// The one that operators of this thread go to; null: they are not recorded, or not as the program calls them.
+[[nodiscard]] std::shared_ptr<Recorder> recorder_of_thread();
+
 /// Every operator of every thread goes to `recorder` until remove_hook(). REQUIRES: no hook is installed.
 void install_hook(std::shared_ptr<Recorder> recorder);
 void remove_hook();

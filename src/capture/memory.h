@@ -86,6 +86,22 @@ class Memory : public std::enable_shared_from_this<Memory> {
   /// Whether a node has written to anything that was read with `cell`. REQUIRES: it was read from here
   [[nodiscard]] bool changed(const ConstantCell& cell) const;
 
+  /// Something that the program did to it while no node was open.
+  struct OutsideWrite {
+    const OpInfo* info = nullptr;
+    std::vector<c10::IValue> arguments;  ///< in the order of the schema; None for the tensor that is written to
+    bool repeatable = false;             ///< it depends on nothing but these
+    Geometry place;
+    LocationId location = 0;
+    c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;  ///< the program's
+  };
+  [[nodiscard]] const std::vector<OutsideWrite>& outside_writes() const { return outside_; }
+  /// More than this are not remembered: then nothing is known.
+  static constexpr std::size_t kMostOutside = 4096;
+  void note_outside(OutsideWrite write) {
+    if (outside_.size() < kMostOutside) outside_.push_back(std::move(write));
+  }
+
   /// Someone still has it.
   [[nodiscard]] virtual bool alive() = 0;
 
@@ -115,6 +131,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   bool undefined_ = false;
   bool kept_ = false;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
+  std::vector<OutsideWrite> outside_;
 
  private:
   ValuePtr join(at::ScalarType dtype, TraceBuilder& builder);

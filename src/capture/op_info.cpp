@@ -61,6 +61,7 @@ const std::unordered_map<std::string_view, OpClass>& classes() {
       {"aten::fill_", OpClass::kFill},
       {"aten::zero_", OpClass::kFill},
       {"aten::fill_diagonal_", OpClass::kFillDiagonal},
+      {"leapp::control_", OpClass::kControl},
       {"aten::copy_", OpClass::kCopy},
       {"aten::batch_norm", OpClass::kBatchNorm},
       {"aten::native_batch_norm", OpClass::kBatchNorm},
@@ -218,8 +219,10 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     }
     return_aliases_.push_back(written);
   }
-  static constexpr std::array<std::string_view, 8> kOwn = {
-      "aten::", "prims::", "prim::", "quantized::", "mkldnn::", "inductor::", "profiler::", "static_runtime::"};
+  // Ours never come into a model as they are.
+  static constexpr std::array<std::string_view, 9> kOwn = {"aten::",     "prims::",    "prim::",
+                                                           "quantized::", "mkldnn::",   "inductor::",
+                                                           "profiler::",  "static_runtime::", "leapp::"};
   torchs_own_ =
       std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
   random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);

@@ -33,6 +33,7 @@ enum class OpClass : std::uint8_t {
   kCopy,              ///< copy_
   kBatchNorm,         ///< writes running statistics without saying so in its schema
   kInstanceNorm,      ///< likewise
+  kControl,           ///< an If or a Loop of scripted code (control.h)
   kMetadata,          ///< asks for sizes, strides, flags; says nothing about values
   kIgnored,           ///< changes bookkeeping only: set_, requires_grad_, _version, ...
 };

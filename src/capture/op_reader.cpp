@@ -20,6 +20,19 @@ at::Tensor without_dead_wrapper(const at::Tensor& tensor) {
   return wrapper && !wrapper->is_alive() ? without_dead_wrapper(wrapper->value()) : tensor;
 }
 
+// Of an operator that writes: it may be how the program counts between passes (outside_counters.h).
+void note_given(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
+  const std::vector<std::size_t>& writes = op.info->writes();
+  op.repeatable = writes.size() == 1 && !op.info->may_be_random();
+  for (std::size_t i = 0; op.repeatable && i < inputs.size(); ++i) {
+    const bool tensor = inputs[i].isTensor() && inputs[i].toTensor().defined();
+    const bool number = tensor && inputs[i].toTensor().unsafeGetTensorImpl()->is_wrapped_number();
+    op.repeatable = i == writes[0] || number || (!tensor && !is_tensor_list(inputs[i]));
+    if (!op.repeatable) return;
+    op.given.push_back(number ? wrapped_number(inputs[i].toTensor()) : tensor ? c10::IValue() : frozen(inputs[i]));
+  }
+}
+
 void note_input(PendingOp& op, const at::Tensor& tensor) {
   op.input_impls.push_back(tensor.unsafeGetTensorImpl());
   if (tensor.has_storage()) op.input_storages.push_back(tensor.storage().unsafeGetStorageImpl());
@@ -63,6 +76,7 @@ void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
 // No node is open: only what happens to published outputs matters.
 void OpReader::idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   bool first = true;
+  note_given(op, inputs);
   for (const c10::IValue& input : inputs) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
       note_input(op, tensor);

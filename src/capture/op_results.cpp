@@ -10,6 +10,7 @@
 #include "capture/arguments.h"
 #include "capture/hook.h"
 #include "capture/op_info.h"
+#include "capture/tensor_content.h"
 
 namespace leapp::capture {
 namespace {
@@ -65,6 +66,8 @@ void OpResults::in_node(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
     case OpClass::kInstanceNorm:
       if (!normalisation_.instance_norm(op, outputs)) plain(op, outputs, random);
       return;
+    case OpClass::kControl:
+      return control(op, outputs);
     case OpClass::kUninitialised:
       return state_.table.note_birth(outputs[0].toTensor());
     case OpClass::kMetadata:
@@ -82,6 +85,7 @@ void OpResults::idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   for (const PendingOp::Written& written : op.written) {
     const ValuePtr value = keeps_content(op, written.tensor) ? op.identity : glue;
     value ? state_.table.write(written.tensor, value) : state_.table.overwrite_unknown(written.tensor);
+    note_outside(op, written.tensor);
   }
   if (!op.written.empty()) return;
   for (const c10::IValue& output : outputs) {
@@ -91,6 +95,13 @@ void OpResults::idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
       if (const ValuePtr value = keeps_content(op, tensor) ? op.identity : glue) binder_.bind(op, tensor, value);
     });
   }
+}
+
+void OpResults::note_outside(const PendingOp& op, const at::Tensor& tensor) {
+  const auto memory = state_.table.memory(tensor);
+  if (!memory) return;
+  memory->note_outside({op.info, op.given, op.repeatable, geometry_of(tensor, memory->begin()), op.location,
+                        WeakTensor(tensor.getIntrusivePtr())});
 }
 
 bool OpResults::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
@@ -187,6 +198,19 @@ void OpResults::full(PendingOp& op, const at::Tensor& output) {
   }
   op.input_impls.clear();
   binder_.bind(op, output, state_.builder.full(output.sizes(), fill, output.scalar_type()));
+}
+
+// What it writes to is among what it reads, and its functional form gives the new content after the results.
+void OpResults::control(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  std::vector<TraceArgument> arguments;
+  for (const std::size_t i : {0U, 2U, 3U}) arguments.push_back(std::move(op.arguments[i]));
+  const auto trace = state_.builder.make(op_info("leapp::control", ""), std::move(arguments));
+  const std::size_t results = outputs[0].toListRef().size();
+  for (std::size_t i = 0; i < op.written.size(); ++i) {
+    const at::Tensor& tensor = op.written[i].tensor;
+    state_.table.write(tensor, state_.builder.result(trace, results + i, type_of(tensor)));
+  }
+  binder_.bind_all(op, trace, 0, outputs);
 }
 
 void OpResults::drawn(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {

@@ -33,6 +33,8 @@ class OpResults {
   void reshape(const PendingOp& op, const at::Tensor& output);
   void as_strided(const PendingOp& op, const at::Tensor& output);
   void full(PendingOp& op, const at::Tensor& output);
+  void note_outside(const PendingOp& op, const at::Tensor& tensor);
+  void control(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   void drawn(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   bool note_guard(const PendingOp& op, const std::shared_ptr<TraceOp>& trace, c10::ArrayRef<c10::IValue> outputs);
   void note_numbers(const PendingOp& op, const std::shared_ptr<TraceOp>& trace, c10::ArrayRef<c10::IValue> outputs);

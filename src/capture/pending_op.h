@@ -37,6 +37,9 @@ struct PendingOp {
   at::Tensor self;     ///< kept only where the class of the operator needs it
   ValuePtr published;  ///< some published output among the arguments
 
+  std::vector<c10::IValue> given;  ///< no node is open: its arguments, None for tensors
+  bool repeatable = false;         ///< likewise: it reads no tensor but the one that it writes to
+
   /// Whether `tensor` lies in memory of one of the arguments.
   [[nodiscard]] bool shares_memory(const at::Tensor& tensor) const;
   /// Whether it draws: an operator that may, with arguments that make it so.

@@ -49,10 +49,11 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
     if (!reader_.touches_known(info, inputs)) return false;
   }
   op.info = &info;
-  op.location = front_end_->location();  // may wait for Python's lock: ours must not be held
+  op.location = line_of_scripted_code();
+  if (op.location == 0) op.location = front_end_->location();  // may wait for Python's lock: ours must not be held
   op.only_checked =
       in_node && !info.returns_tensor() && !info.schema().returns().empty() && front_end_->is_only_checked();
-  const bool writes = in_node && !info.writes().empty() && !info.inplace_view();
+  const bool writes = in_node && !info.writes().empty() && !info.inplace_view() && info.op_class() != OpClass::kControl;
   if (writes && info.twin().op) op.twin_dtypes = result_dtypes(info.twin(), inputs);
   std::vector<TensorNames::Unnamed> unnamed;
   {
@@ -97,6 +98,14 @@ void Recorder::abandon(PendingOp& op) {
     // torch checks shapes and types before it writes, and counts the write after it.
     if (version_of(written.tensor) != written.version) state_.table.overwrite_unknown(written.tensor);
   }
+}
+
+void Recorder::note_written_out(bool loop, const std::string& why) {
+  const LocationId where = line_of_scripted_code();
+  const auto guard = lock();
+  if (!written_out_.insert(where).second) return;
+  state_.warn(fmt::format("{}this {} of scripted code is recorded the way it went in each call, not as {}: {}",
+                          line_prefix(where), loop ? "loop" : "branch", loop ? "a loop" : "a branch", why));
 }
 
 void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {

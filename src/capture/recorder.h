@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,9 @@ class Recorder {
 
   /// A value left the graph in a way the dispatcher does not show (tolist, numpy). Thread-safe.
   void note_escape(const at::Tensor& tensor, const std::string& how);
+
+  /// A branch or a loop of scripted code, on the line that runs, is recorded the way it went.
+  void note_written_out(bool loop, const std::string& why);
 
   /// The first thing that went wrong inside an operator since the last call.
   Status take_error() { return state_.errors.take(); }
@@ -78,6 +82,7 @@ class Recorder {
   CaptureState state_;
   OpReader reader_;
   OpResults results_;
+  std::set<LocationId> written_out_;  // lines that were told of
 };
 
 }  // namespace leapp::capture

@@ -148,6 +148,18 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
     if (a.kind == b.kind && a.list.size() == b.list.size() && same_attribute(a.attribute, b.attribute)) continue;
     if (a.kind == b.kind && lengths_.follow(a.attribute, b.attribute)) continue;
     if (a.kind == b.kind && a.attribute.isIntList() && fill_up_alike(first, now)) continue;
+    if (first.info->name() == "leapp::control") {
+      Divergence& found = diverge(
+          {}, first.sequence,
+          fmt::format(
+              "the scripted code{} holds other operators in call {} than in call {}: a number that it is given, "
+              "or a choice that no value of the node decides, is another one. It is exported as it was first",
+              at_line(first.location), call_, record_.first_call));
+      found.kind = Divergence::Kind::kBranch;
+      found.location = first.location;
+      found.other = now.location;
+      return false;
+    }
     const std::string& name = first.info->schema().arguments()[i].name();
     Divergence& found =
         diverge({}, first.sequence,

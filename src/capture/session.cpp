@@ -16,6 +16,7 @@
 #include "capture/checks.h"
 #include "capture/hook.h"
 #include "capture/lengths.h"
+#include "capture/outside_counters.h"
 #include "capture/paths.h"
 #include "capture/slice.h"
 #include "capture/sources.h"
@@ -437,6 +438,7 @@ void Session::finish(const std::vector<std::pair<WeakTensor, KeptTensor>>& left)
     analysis_.finish(recording_.nodes, recording_.options, {kept.known, find_holders, changed_values_});
   }
   name_divergences();
+  promote_counters(recording_, evaluator_, [&](const at::Tensor& tensor) { return front_end_->holder_name(tensor); });
   for (const auto& node : recording_.nodes) report(*node);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace leapp::capture {
@@ -24,6 +25,15 @@ Interned& interned() {
 }
 
 }  // namespace
+
+namespace {
+thread_local LocationId t_scripted_line = 0;
+}
+
+ScriptedLine::ScriptedLine(LocationId line) : before_(std::exchange(t_scripted_line, line)) {}
+ScriptedLine::~ScriptedLine() { t_scripted_line = before_; }
+
+LocationId line_of_scripted_code() { return t_scripted_line; }
 
 LocationId intern_location(const std::string& file, int line, const std::string& function) {
   Interned& table = interned();

@@ -16,6 +16,20 @@ using LocationId = std::uint32_t;
 LocationId intern_location(const std::string& file, int line, const std::string& function);
 graph::SourceLocation location(LocationId id);
 
+/// While one exists, what this thread runs stands on that line of scripted code, whatever the front end says.
+class ScriptedLine {
+ public:
+  explicit ScriptedLine(LocationId line);
+  ~ScriptedLine();
+  ScriptedLine(const ScriptedLine&) = delete;
+  ScriptedLine& operator=(const ScriptedLine&) = delete;
+
+ private:
+  LocationId before_;
+};
+/// 0: this thread runs none.
+LocationId line_of_scripted_code();
+
 /// "policy.py:12"; empty when unknown.
 std::string location_text(LocationId id);
 /// "policy.py:12: ", for the beginning of a message; empty when unknown.

@@ -97,6 +97,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   memory->add_constant(cell);
   cell->fresh = memory->born_in_call();
   cell->home = memory;
+  cell->outside = memory->outside_writes().size();
   cell->place = geometry_of(tensor, memory->begin());
   memory->note_shape(cell->place);
   return make_constant(std::move(cell));
@@ -198,7 +199,7 @@ void TensorTable::note_filled(const at::Tensor& tensor) {
 bool TensorTable::knows_memory(const at::Tensor& tensor) {
   if (!StorageTable::trackable(tensor)) return entries_.contains(tensor.unsafeGetTensorImpl());
   const auto memory = storages_.known(tensor);
-  return memory && (!memory->plain() || memory->has_constants());
+  return memory && (!memory->plain() || memory->has_constants() || !memory->outside_writes().empty());
 }
 
 void TensorTable::sweep() {

@@ -12,6 +12,7 @@
 #include "capture/arguments.h"
 #include "capture/attributes.h"
 #include "capture/constant_outputs.h"
+#include "capture/control.h"
 #include "capture/hook.h"
 #include "capture/op_info.h"
 #include "capture/slice.h"
@@ -74,6 +75,7 @@ class Builder {
       return unimplemented(fmt::format("node '{}': {}{} writes to its arguments and has no functional form", node_.name,
                                        op.info->qualified_name(), at_line(op.location)));
     }
+    if (op.info->name() == "leapp::control") return add_control(op);
     graph::NodeSpec spec;
     spec.op = op.info->name();
     spec.overload = op.info->overload();
@@ -96,6 +98,16 @@ class Builder {
       }
     }
     for (const ValueType& type : op.results) spec.results.push_back(to_type(type));
+    nodes_[&op] = graph_.append(std::move(spec));
+    return {};
+  }
+
+  Status add_control(const TraceOp& op) {
+    std::vector<graph::Value*> operands;
+    for (const ValuePtr& value : op.arguments[0].list) operands.push_back(operand(value));
+    LEAPP_ASSIGN_OR_RETURN(graph::NodeSpec spec, control_spec(operands, op.arguments[1].attribute.toStringRef(),
+                                                              op.arguments[2].attribute.toStringRef()));
+    spec.location = location(op.location);
     nodes_[&op] = graph_.append(std::move(spec));
     return {};
   }

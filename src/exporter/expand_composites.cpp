@@ -44,6 +44,11 @@ Result<graph::Graph> supported_body(const graph::Node& node, const IsSupported& 
 
 Result<bool> expand_composites(graph::Graph& graph, const IsSupported& is_supported, const Say& say) {
   bool changed = false;
+  LEAPP_RETURN_IF_ERROR(change_inside(graph, [&](graph::Graph& inner) -> Status {
+    LEAPP_ASSIGN_OR_RETURN(const bool inside, expand_composites(inner, is_supported, say));
+    changed = changed || inside;
+    return {};
+  }));
   for (graph::Node* node : unsupported(graph, is_supported)) {
     const graph::SourceLocation& at = node->location();
     const std::string where = at.file.empty() ? "" : fmt::format("{}:{}: ", at.file, at.line);

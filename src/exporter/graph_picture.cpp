@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "draw/bundle_picture.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 #include "graph/literals.h"
 #include "graph/text.h"
 
@@ -101,6 +102,7 @@ void add_operators(const graph::Graph& graph, const std::string& where, SourceFi
   for (const auto& op : graph.nodes()) {
     node.operators.push_back(operator_of(*op, files));
     node.operators.back().op.insert(0, where);
+    if (graph::is_loop(*op)) add_operators(*graph::loop_of(*op).body, where + "loop: ", files, node);
     if (!graph::is_conditional(*op)) continue;
     const graph::Conditional branch = graph::conditional_of(*op);
     add_operators(*branch.then_side, where + "then: ", files, node);

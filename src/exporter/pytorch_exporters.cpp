@@ -12,6 +12,7 @@
 #include "capture/tensor_content.h"
 #include "emit/torchscript/emitter.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 #include "graph/passes/inline_branches.h"
 #include "torch_types/tensors.h"
 
@@ -27,6 +28,15 @@ PytorchExporters tools() {
 bool has_branches(const graph::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(),
                      [](const auto& node) { return graph::is_conditional(*node); });
+}
+
+bool has_loops(const graph::Graph& graph) {
+  bool found = false;
+  graph::for_each_graph(graph, [&](const graph::Graph& each) {
+    found = found || std::any_of(each.nodes().begin(), each.nodes().end(),
+                                 [](const auto& node) { return graph::is_loop(*node); });
+  });
+  return found;
 }
 
 Result<std::string> attempt(PytorchRequest request, const graph::Graph& graph, const PytorchExporters& known,
@@ -59,6 +69,9 @@ Result<std::string> export_with_pytorch(PytorchRequest request, Logger& log) {
   if (!known.emit) {
     return failed(
         unimplemented("PyTorch's exporters are Python, which this program does not have; use 'jit' or 'onnx'"));
+  }
+  if (request.backend != "onnx-torchscript" && has_loops(node.graph)) {
+    return failed(unimplemented("the node has a loop whose rounds data decides, which only 'jit' and 'onnx' write"));
   }
   for (const std::size_t i : node.inputs) {
     request.sample.push_back(capture::tensor_of(node.record->samples.front().inputs[i]));

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "graph/loop.h"
+
 namespace leapp::graph {
 namespace {
 
@@ -28,7 +30,8 @@ std::optional<std::vector<Constant>> run_node(const Node& node, const Contents& 
     if (!values.contains(operand)) values.emplace(operand, alone.add_constant(*content));
   }
   const Node& copy = *copy_node(node, alone, nullptr, values);
-  return is_conditional(copy) ? run_conditional(copy, evaluate) : evaluate(copy);
+  if (is_conditional(copy)) return run_conditional(copy, evaluate);
+  return is_loop(copy) ? run_loop(copy, evaluate) : evaluate(copy);
 }
 
 }  // namespace
@@ -50,20 +53,25 @@ NodeSpec spec_of(Conditional conditional) {
   return spec;
 }
 
+std::vector<GraphPtr> graphs_of(const Node& node) {
+  std::vector<GraphPtr> graphs;
+  for (const Argument& argument : node.arguments()) {
+    if (const auto* graph = std::get_if<GraphPtr>(&argument.value)) graphs.push_back(*graph);
+  }
+  return graphs;
+}
+
 void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>& visit) {
   visit(graph);
   for (const auto& node : graph.nodes()) {
-    if (!is_conditional(*node)) continue;
-    const Conditional conditional = conditional_of(*node);
-    for_each_graph(*conditional.then_side, visit);
-    for_each_graph(*conditional.else_side, visit);
+    for (const GraphPtr& inside : graphs_of(*node)) for_each_graph(*inside, visit);
   }
 }
 
 std::size_t operator_count(const Graph& graph) {
   std::size_t count = 0;
   for_each_graph(graph, [&](const Graph& each) {
-    for (const auto& node : each.nodes()) count += is_conditional(*node) ? 0 : 1;
+    for (const auto& node : each.nodes()) count += graphs_of(*node).empty() ? 1 : 0;
   });
   return count;
 }

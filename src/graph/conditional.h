@@ -39,13 +39,16 @@ struct Conditional {
 /// The node for it: results, and whether it is random, are those of its sides. REQUIRES: the sides agree.
 [[nodiscard]] NodeSpec spec_of(Conditional conditional);
 
+/// Those inside a conditional or a loop (loop.h); none: it is an operator.
+[[nodiscard]] std::vector<GraphPtr> graphs_of(const Node& node);
+
 /// The graph and all graphs inside it, each before those inside it.
 void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>& visit);
 
-/// Of the graph and all graphs inside it, conditionals not counted.
+/// Of the graph and all graphs inside it; conditionals and loops are not counted themselves.
 [[nodiscard]] std::size_t operator_count(const Graph& graph);
 
-/// Whether an operator of the graph is random, conditionals looked into.
+/// Whether an operator of the graph is random, conditionals and loops looked into.
 [[nodiscard]] bool has_random(const Graph& graph);
 
 /// What values of one graph are in another.
@@ -64,7 +67,7 @@ Value* copied_value(const Value* value, Graph& into, ValueMap& values);
 [[nodiscard]] Graph clone(const Graph& graph, const std::vector<std::size_t>& outputs);
 
 /// The outputs of the graph for these inputs; nothing where `evaluate` cannot run one of its operators. Of a
-/// conditional it runs the side that is taken.
+/// conditional it runs the side that is taken, of a loop (loop.h) as many rounds as there are.
 [[nodiscard]] std::optional<std::vector<Constant>> run_graph(const Graph& graph, const std::vector<Constant>& inputs,
                                                              const Evaluator& evaluate);
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 
 namespace leapp::graph {
 namespace {
@@ -43,6 +44,7 @@ class Verifier {
   Status check_purity(const Node& node);
   Status check_geometry(const Node& node);
   Status check_conditional(const Node& node);
+  Status check_loop(const Node& node);
   Status check_outputs();
   Status check_users();
 
@@ -89,6 +91,7 @@ Status Verifier::check_node(const Node& node) {
   }
   LEAPP_RETURN_IF_ERROR(check_purity(node));
   if (is_conditional(node)) return check_conditional(node);
+  if (is_loop(node)) return check_loop(node);
   if (node.op() == "aten::as_strided" || node.op() == "aten::as_strided_scatter") return check_geometry(node);
   return {};
 }
@@ -193,6 +196,51 @@ Status Verifier::check_conditional(const Node& node) {
   LEAPP_RETURN_IF_ERROR(check_side(node, *operands, "else", **else_side));
   if (node.is_random() == (has_random(**then_side) || has_random(**else_side))) return {};
   return internal_error(fmt::format("{}: random where its sides are not, or the other way round", place(node)));
+}
+
+bool is_a(const Value* value, DType dtype) { return value != nullptr && value->type() == TensorType{dtype, {}}; }
+
+Status Verifier::check_loop(const Node& node) {
+  const auto* condition = argument_of<Value*>(node, "condition");
+  const auto* carried = argument_of<std::vector<Value*>>(node, "carried");
+  const auto* operands = argument_of<std::vector<Value*>>(node, "operands");
+  const auto* body = argument_of<GraphPtr>(node, "body");
+  const auto* count = argument_of<Value*>(node, "count");
+  const bool counted = count != nullptr || argument_of<std::monostate>(node, "count") != nullptr;
+  if (node.arguments().size() != 5 || !counted || condition == nullptr || carried == nullptr || operands == nullptr ||
+      body == nullptr || *body == nullptr) {
+    return internal_error(fmt::format("{}: expected count, condition, carried, operands and body", place(node)));
+  }
+  if ((count != nullptr && !is_a(*count, DType::kInt64)) || !is_a(*condition, DType::kBool)) {
+    return internal_error(fmt::format("{}: expected a count of type int64[] and a condition of bool[]", place(node)));
+  }
+  const Graph& inside = **body;
+  if (Status status = verify(inside); !status.ok()) {
+    return {status.code(), fmt::format("{}, 'body': {}", place(node), status.message())};
+  }
+  const std::size_t slots = carried->size();
+  if (inside.inputs().size() != 1 + slots + operands->size() || inside.outputs().size() != 1 + slots ||
+      node.results().size() != slots) {
+    return internal_error(fmt::format("{}, 'body': expected {} inputs and {} outputs, found {} and {}", place(node),
+                                      1 + slots + operands->size(), 1 + slots, inside.inputs().size(),
+                                      inside.outputs().size()));
+  }
+  std::vector<const Value*> given(carried->begin(), carried->end());
+  given.insert(given.end(), operands->begin(), operands->end());
+  std::size_t index = 0;
+  bool agrees = is_a(inside.inputs().front().get(), DType::kInt64) && is_a(inside.outputs()[0].value, DType::kBool);
+  for (const auto& input : inside.inputs()) {
+    const Value* outside = index == 0 ? input.get() : given[index - 1];
+    agrees = agrees && outside != nullptr && outside->type() == input->type();
+    ++index;
+  }
+  for (std::size_t i = 0; agrees && i < slots; ++i) {
+    const TensorType& type = (*carried)[i]->type();
+    agrees = inside.outputs()[i + 1].value->type() == type && node.result(i)->type() == type;
+  }
+  if (!agrees) return internal_error(fmt::format("{}, 'body': inputs, outputs and results disagree", place(node)));
+  if (node.is_random() == has_random(inside)) return {};
+  return internal_error(fmt::format("{}: random where its body is not, or the other way round", place(node)));
 }
 
 Status Verifier::check_outputs() {

@@ -136,7 +136,7 @@ def test_what_the_program_counts_outside_of_all_nodes(tmp_path: Path) -> None:
     for x in closed_loop.inputs(4):
         y = policy(leapp.annotate.input_tensors("policy", {"x": x}))
         leapp.annotate.output_tensors("policy", {"y": y}, export_with="jit")
-        env.length += 2
+        env.length = env.length + 2
     leapp.stop()
     with pytest.raises(leapp.ValidationError) as raised:
         leapp.compile_graph()

@@ -12,6 +12,7 @@
 #include "emit/onnx/model_builder.h"
 #include "emit/onnx/op_table.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 
 namespace leapp::emit {
 namespace {
@@ -165,8 +166,66 @@ Status emit_conditional(ModelBuilder& model, OpBuilder::Values& values, const gr
   return {};
 }
 
+/// What a loop carries, as tensors: a complex value is two.
+std::vector<Tensor> parts_of(const OpBuilder::Values& values, const std::vector<graph::Value*>& carried) {
+  std::vector<Tensor> parts;
+  for (const graph::Value* value : carried) {
+    parts.push_back(values.tensors.at(value));
+    if (values.imaginary.contains(value)) parts.push_back(values.imaginary.at(value));
+  }
+  return parts;
+}
+
+void bind_parts(const graph::Value& value, std::vector<Tensor>::const_iterator& next, OpBuilder::Values& values) {
+  values.tensors.insert_or_assign(&value, *next++);
+  if (is_complex(value.dtype())) values.imaginary.insert_or_assign(&value, *next++);
+}
+
+/// One round: the condition of the next, unless nothing but the count ends the loop, and what is carried on.
+Result<std::vector<Tensor>> emit_round(ModelBuilder& model, const OpBuilder::Values& outside, const graph::Loop& loop,
+                                       const Tensor& round, const std::vector<Tensor>& state) {
+  OpBuilder::Values values;
+  auto input = loop.body->inputs().begin();
+  values.tensors.emplace(input->get(), round);
+  auto next = state.begin();
+  for (std::size_t i = 0; i < loop.carried.size(); ++i) bind_parts(**++input, next, values);
+  for (const graph::Value* operand : loop.operands) {
+    values.tensors.emplace((++input)->get(), outside.tensors.at(operand));
+    const auto imaginary = outside.imaginary.find(operand);
+    if (imaginary != outside.imaginary.end()) values.imaginary.emplace(input->get(), imaginary->second);
+  }
+  for (const auto& node : loop.body->nodes()) LEAPP_RETURN_IF_ERROR(emit_node(model, values, *node));
+  std::vector<graph::Value*> outputs;
+  for (const graph::Output& output : loop.body->outputs()) outputs.push_back(output.value);
+  if (graph::is_counted(loop)) outputs.erase(outputs.begin());
+  for (const graph::Value* output : outputs) LEAPP_RETURN_IF_ERROR(add_if_constant(model, values, *output));
+  return parts_of(values, outputs);
+}
+
+Status emit_loop(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
+  const graph::Loop loop = graph::loop_of(node);
+  for (const graph::Value* value : node.inputs()) LEAPP_RETURN_IF_ERROR(add_if_constant(model, values, *value));
+  onnx_ops::LoopSpec spec{.rounds = {}, .state = parts_of(values, loop.carried), .go_on = {}, .doc_string = ""};
+  if (loop.count != nullptr) spec.rounds = values.tensors.at(loop.count);
+  if (!graph::is_counted(loop)) spec.go_on = values.tensors.at(loop.condition);
+  spec.doc_string = onnx_ops::location_text(node.location());
+  Status status;
+  const auto body = [&](const Tensor& round, const std::vector<Tensor>& state) {
+    auto results = emit_round(model, values, loop, round, state);
+    if (results.ok()) return std::move(results).value();
+    status = results.status();
+    return std::vector<Tensor>();
+  };
+  const std::vector<Tensor> results = model.add_loop(spec, body);
+  LEAPP_RETURN_IF_ERROR(status);
+  auto next = results.begin();
+  for (const auto& result : node.results()) bind_parts(*result, next, values);
+  return {};
+}
+
 Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
   if (graph::is_conditional(node)) return emit_conditional(model, values, node);
+  if (graph::is_loop(node)) return emit_loop(model, values, node);
   const std::string name = node.qualified_name();
   const OpEntry* entry = onnx_ops::find_op(name);
   const bool nothing = std::all_of(node.results().begin(), node.results().end(),
@@ -284,7 +343,7 @@ std::string onnx_added_outputs(const OnnxModel& model, const std::vector<const g
 }
 
 bool is_supported(std::string_view op, std::string_view overload) {
-  if (op == graph::kConditional) return true;
+  if (op == graph::kConditional || op == graph::kLoop) return true;
   std::string name(op);
   if (!overload.empty()) name.append(".").append(overload);
   return onnx_ops::find_op(name) != nullptr || onnx_ops::find_complex_op(name) != nullptr;

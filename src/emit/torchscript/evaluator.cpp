@@ -11,6 +11,7 @@
 
 #include "emit/torchscript/arguments.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::emit {
@@ -69,6 +70,7 @@ bool collect(const c10::IValue& value, std::vector<graph::Constant>& constants) 
 std::optional<std::vector<graph::Constant>> evaluate(const graph::Node& node) try {
   if (node.is_random()) return std::nullopt;
   if (graph::is_conditional(node)) return graph::run_conditional(node, evaluate);
+  if (graph::is_loop(node)) return graph::run_loop(node, evaluate);
   const auto handle = c10::Dispatcher::singleton().findSchema({node.op(), node.overload()});
   if (!handle) return std::nullopt;
   const c10::FunctionSchema& schema = handle->schema();

@@ -17,6 +17,7 @@
 #include "emit/torchscript/arguments.h"
 #include "emit/torchscript/parameter_names.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 #include "graph/names.h"
 #include "torch_types/tensors.h"
 
@@ -73,6 +74,19 @@ class ModuleBuilder {
   void add_node(const graph::Node& node);
   void add_conditional(const graph::Node& node);
   void add_side(jit::Node* branch, const graph::Graph& side, const std::vector<graph::Value*>& operands);
+  void add_loop(const graph::Node& node);
+  struct LoopParts {
+    const graph::Loop* loop;
+    std::vector<jit::Value*> operands;
+    jit::Value* count;  // null: none, or that of a loop that only counts
+    bool counted;
+  };
+  void add_body(jit::Node* made, const LoopParts& parts);
+  jit::Value* whole_number(jit::Value* number);
+  jit::Value* goes_on(jit::Value* condition, jit::Value* round, jit::Value* count);
+  void read_members(const graph::Graph& inside);
+  jit::Node* begin(const graph::Node& node, c10::Symbol kind, const std::vector<jit::Value*>& inputs);
+  jit::Value* number(const char* conversion, const graph::Value* value);
   void add_results(const graph::Node& node, const c10::FunctionSchema& schema, jit::Node* call);
   void define(const graph::Value& result, jit::Value* value);
   void add_outputs();
@@ -372,7 +386,7 @@ void ModuleBuilder::add_node(const graph::Node& node) {
 void ModuleBuilder::add_nodes(const graph::Graph& graph) {
   for (const auto& node : graph.nodes()) {
     try {
-      graph::is_conditional(*node) ? add_conditional(*node) : add_node(*node);
+      graph::is_conditional(*node) ? add_conditional(*node) : graph::is_loop(*node) ? add_loop(*node) : add_node(*node);
     } catch (const NodeError&) {
       throw;
     } catch (const std::exception& error) {
@@ -383,18 +397,10 @@ void ModuleBuilder::add_nodes(const graph::Graph& graph) {
 
 void ModuleBuilder::add_conditional(const graph::Node& node) {
   const graph::Conditional conditional = graph::conditional_of(node);
-  // Members are read out here: what one block defines, no other has.
-  for (const graph::GraphPtr& side : {conditional.then_side, conditional.else_side}) {
-    graph::for_each_graph(*side, [&](const graph::Graph& graph) {
-      for (const auto& value : graph.constants()) tensor(value.get());
-    });
-  }
+  read_members(*conditional.then_side);
+  read_members(*conditional.else_side);
   node_ = &node;
-  const auto& truth = jit::findOperatorFor({"aten::Bool", "Tensor"})->schema();
-  jit::Value* condition = call(truth, {tensor(conditional.condition)})->output();
-  jit::Node* branch = code_->insertNode(code_->create(c10::prim::If, {condition}, 0));
-  if (options_.source_lines && !node.location().file.empty()) branch->setSourceRange(source_range(node.location()));
-  calls_.push_back({&node, nullptr, branch->kind()});
+  jit::Node* branch = begin(node, c10::prim::If, {number("aten::Bool", conditional.condition)});
   add_side(branch, *conditional.then_side, conditional.operands);
   add_side(branch, *conditional.else_side, conditional.operands);
   for (const auto& result : node.results()) define(*result, branch->addOutput()->setType(c10::TensorType::get()));
@@ -407,6 +413,100 @@ void ModuleBuilder::add_side(jit::Node* branch, const graph::Graph& side, const 
   const jit::WithInsertPoint inside(block);
   add_nodes(side);
   for (const graph::Output& output : side.outputs()) block->registerOutput(tensor(output.value));
+}
+
+// Members are read outside of blocks: what one block defines, no other has.
+void ModuleBuilder::read_members(const graph::Graph& inside) {
+  graph::for_each_graph(inside, [&](const graph::Graph& graph) {
+    for (const auto& value : graph.constants()) tensor(value.get());
+  });
+}
+
+jit::Node* ModuleBuilder::begin(const graph::Node& node, c10::Symbol kind, const std::vector<jit::Value*>& inputs) {
+  jit::Node* made = code_->insertNode(code_->create(kind, inputs, 0));
+  if (options_.source_lines && !node.location().file.empty()) made->setSourceRange(source_range(node.location()));
+  calls_.push_back({&node, nullptr, made->kind()});
+  return made;
+}
+
+jit::Value* ModuleBuilder::number(const char* conversion, const graph::Value* value) {
+  return call(jit::findOperatorFor({conversion, "Tensor"})->schema(), {tensor(value)})->output();
+}
+
+jit::Value* ModuleBuilder::whole_number(jit::Value* number) {
+  const auto& schema = jit::findOperatorFor({"aten::tensor", "int"})->schema();
+  jit::Value* dtype = code_->insertConstant(static_cast<std::int64_t>(at::kLong));
+  return call(schema, {number, dtype, code_->insertConstant(c10::IValue()), code_->insertConstant(false)})->output();
+}
+
+/// Whether there is another round after `round` of them, as far as the count says.
+jit::Value* ModuleBuilder::goes_on(jit::Value* condition, jit::Value* round, jit::Value* count) {
+  if (count == nullptr) return condition;
+  const auto& less = jit::findOperatorFor({"aten::lt", "Tensor"})->schema();
+  return call("aten::logical_and", {condition, call(less, {round, count})->output()});
+}
+
+// Source text has loops that count, and loops that ask: one that does both, or asks and looks at the number of its
+// round, carries that along.
+void ModuleBuilder::add_loop(const graph::Node& node) {
+  const graph::Loop loop = graph::loop_of(node);
+  read_members(*loop.body);
+  node_ = &node;
+  const bool counted = graph::is_counted(loop);
+  std::vector<jit::Value*> carried;
+  for (const graph::Value* value : loop.carried) carried.push_back(tensor(value));
+  LoopParts parts{&loop, {}, counted || loop.count == nullptr ? nullptr : tensor(loop.count), counted};
+  for (const graph::Value* value : loop.operands) parts.operands.push_back(tensor(value));
+  std::vector<jit::Value*> inputs;
+  if (counted) {
+    inputs = {number("aten::Int", loop.count), code_->insertConstant(true)};
+  } else {
+    jit::Value* zero = whole_number(code_->insertConstant(std::int64_t{0}));
+    jit::Value* first = goes_on(tensor(loop.condition), zero, parts.count);
+    const auto& truth = jit::findOperatorFor({"aten::Bool", "Tensor"})->schema();
+    inputs = {code_->insertConstant(std::numeric_limits<std::int64_t>::max()), call(truth, {first})->output()};
+    carried.push_back(zero);
+  }
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  jit::Node* made = begin(node, c10::prim::Loop, inputs);
+  add_body(made, parts);
+  for (const auto& result : node.results()) define(*result, made->addOutput()->setType(c10::TensorType::get()));
+  if (!counted) made->addOutput()->setType(c10::TensorType::get());
+}
+
+void ModuleBuilder::add_body(jit::Node* made, const LoopParts& parts) {
+  const graph::Node* node = node_;
+  const graph::Loop& loop = *parts.loop;
+  jit::Block* block = made->addBlock();
+  jit::Value* index = block->addInput()->setType(c10::IntType::get());
+  const jit::WithInsertPoint inside(block);
+  auto input = loop.body->inputs().begin();
+  const graph::Value* round = input->get();
+  for (std::size_t i = 0; i < loop.carried.size(); ++i) {
+    values_[(++input)->get()] = block->addInput()->setType(c10::TensorType::get());
+  }
+  for (jit::Value* operand : parts.operands) values_[(++input)->get()] = operand;
+  if (parts.counted) {
+    if (!round->unused()) values_[round] = whole_number(index);
+  } else {
+    values_[round] = block->addInput()->setType(c10::TensorType::get());
+  }
+  add_nodes(*loop.body);
+  node_ = node;
+  std::vector<jit::Value*> next;
+  const auto& outputs = loop.body->outputs();
+  for (std::size_t i = 1; i < outputs.size(); ++i) next.push_back(tensor(outputs[i].value));
+  if (parts.counted) {
+    block->registerOutput(code_->insertConstant(true));
+  } else {
+    const auto& add = jit::findOperatorFor({"aten::add", "Tensor"})->schema();
+    jit::Value* one = whole_number(code_->insertConstant(std::int64_t{1}));
+    jit::Value* rounds = call(add, {values_[round], one, code_->insertConstant(std::int64_t{1})})->output();
+    const auto& truth = jit::findOperatorFor({"aten::Bool", "Tensor"})->schema();
+    block->registerOutput(call(truth, {goes_on(tensor(outputs[0].value), rounds, parts.count)})->output());
+    next.push_back(rounds);
+  }
+  for (jit::Value* value : next) block->registerOutput(value);
 }
 
 void ModuleBuilder::define(const graph::Value& result, jit::Value* value) {
@@ -459,7 +559,7 @@ BuiltModule ModuleBuilder::build() {
 void add_operators(jit::Block& block, std::vector<jit::Node*>& operators) {
   for (jit::Node* node : block.nodes()) {
     const bool plain = !node->kind().is_prim() && !node->kind().is_attr();
-    if (plain || node->kind() == c10::prim::If) operators.push_back(node);
+    if (plain || node->kind() == c10::prim::If || node->kind() == c10::prim::Loop) operators.push_back(node);
     for (jit::Block* inner : node->blocks()) add_operators(*inner, operators);
   }
 }

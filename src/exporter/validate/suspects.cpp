@@ -191,7 +191,7 @@ class NodeSuspects {
   void add_random_operators() {
     graph::for_each_graph(node_.graph, [this](const graph::Graph& graph) {
       for (const auto& op : graph.nodes()) {
-        if (op->is_random() && !graph::is_conditional(*op)) add_random_operator(*op);
+        if (op->is_random() && graph::graphs_of(*op).empty()) add_random_operator(*op);
       }
     });
   }

@@ -30,12 +30,9 @@ bool is_product(const Node& node) {
 }
 
 bool meets_weights(const Node& node) {
-  if (is_conditional(node)) {
-    const Conditional conditional = conditional_of(node);
-    const auto inside = [](const Graph& side) {
-      return std::any_of(side.nodes().begin(), side.nodes().end(), [](const auto& n) { return meets_weights(*n); });
-    };
-    return inside(*conditional.then_side) || inside(*conditional.else_side);
+  for (const GraphPtr& inside : graphs_of(node)) {
+    const auto& nodes = inside->nodes();
+    if (std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return meets_weights(*n); })) return true;
   }
   for (const Value* operand : node.inputs()) {
     if (operand->kind() != ValueKind::kConstant) continue;

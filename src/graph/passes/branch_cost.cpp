@@ -9,6 +9,7 @@
 
 #include "base/dtype_kind.h"
 #include "graph/conditional.h"
+#include "graph/loop.h"
 #include "graph/division.h"
 
 namespace leapp::graph {
@@ -141,6 +142,7 @@ std::string_view plain_name(const Node& node) {
 
 // Calling an operator costs an engine about as much, however small it is.
 constexpr double kCall = 1000;
+constexpr double kGuessedRounds = 8;  // of a loop: nobody knows
 
 double elements(const Value* value) { return static_cast<double>(element_count(value->shape())); }
 
@@ -217,6 +219,10 @@ double side_work(const Graph& graph) {
 
 bool can_fail(const Node& node) {
   if (is_conditional(node)) return false;
+  if (is_loop(node)) {
+    const auto& inside = loop_of(node).body->nodes();
+    return std::any_of(inside.begin(), inside.end(), [](const auto& each) { return can_fail(*each); });
+  }
   const std::string_view op = plain_name(node);
   if (has(kCanFail, op)) return true;
   for (const Indexed& entry : kIndexed) {
@@ -232,6 +238,7 @@ double work_of(const Node& node) {
     const Conditional conditional = conditional_of(node);
     return std::max(side_work(*conditional.then_side), side_work(*conditional.else_side));
   }
+  if (is_loop(node)) return kGuessedRounds * side_work(*loop_of(node).body);
   // What reduces or moves reads more than it makes; a quarter of a multiply-add an element is about what that costs.
   double read = 0;
   for (const Value* value : node.inputs()) read += elements(value);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/conditional.h"
+#include "graph/loop.h"
 
 namespace leapp::graph {
 namespace {
@@ -14,8 +15,7 @@ Value* input_at(const Graph& graph, std::size_t index) {
   return std::next(graph.inputs().begin(), static_cast<std::ptrdiff_t>(index))->get();
 }
 
-void replace(Graph& graph, Node* node, Conditional trimmed, const std::vector<std::size_t>& kept) {
-  NodeSpec spec = spec_of(std::move(trimmed));
+void replace(Graph& graph, Node* node, NodeSpec spec, const std::vector<std::size_t>& kept) {
   spec.location = node->location();
   Node* made = graph.insert_before(node, std::move(spec));
   std::vector<std::string> names;
@@ -50,7 +50,60 @@ bool trim_conditional(Graph& graph, Node* node) {
   if (!changed) return false;
   conditional.then_side = std::make_shared<const Graph>(std::move(then_side));
   conditional.else_side = std::make_shared<const Graph>(std::move(else_side));
-  replace(graph, node, std::move(conditional), kept);
+  replace(graph, node, spec_of(std::move(conditional)), kept);
+  return true;
+}
+
+/// The body with what the slots `kept` need.
+Graph trimmed_body(const Loop& loop, const std::vector<std::size_t>& kept) {
+  std::vector<std::size_t> outputs{0};
+  for (const std::size_t slot : kept) outputs.push_back(slot + 1);
+  Graph body = clone(*loop.body, outputs);
+  eliminate_dead_code(body);
+  return body;
+}
+
+/// What is carried and read afterwards, or needed for that in a later round.
+std::vector<std::size_t> needed_slots(const Node& node, const Loop& loop) {
+  std::vector<bool> needed;
+  for (const auto& result : node.results()) needed.push_back(!result->unused());
+  for (;;) {
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (needed[i]) kept.push_back(i);
+    }
+    const Graph body = trimmed_body(loop, kept);
+    bool more = false;
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (needed[i] || input_at(body, i + 1)->unused()) continue;
+      needed[i] = more = true;
+    }
+    if (!more) return kept;
+  }
+}
+
+bool trim_loop(Graph& graph, Node* node) {
+  Loop loop = loop_of(*node);
+  const std::vector<std::size_t> kept = needed_slots(*node, loop);
+  Graph body = trimmed_body(loop, kept);
+  bool changed = kept.size() < loop.carried.size() || operator_count(body) < operator_count(*loop.body);
+  const std::size_t slots = loop.carried.size();
+  for (std::size_t i = loop.operands.size(); i-- > 0;) {
+    Value* inside = input_at(body, 1 + slots + i);
+    if (!inside->unused()) continue;
+    body.erase(inside);
+    loop.operands.erase(loop.operands.begin() + static_cast<std::ptrdiff_t>(i));
+    changed = true;
+  }
+  if (!changed) return false;
+  std::vector<Value*> carried;
+  for (const std::size_t slot : kept) carried.push_back(loop.carried[slot]);
+  for (std::size_t i = slots; i-- > 0;) {
+    if (std::find(kept.begin(), kept.end(), i) == kept.end()) body.erase(input_at(body, i + 1));
+  }
+  loop.carried = std::move(carried);
+  loop.body = std::make_shared<const Graph>(std::move(body));
+  replace(graph, node, spec_of(std::move(loop)), kept);
   return true;
 }
 
@@ -67,6 +120,7 @@ bool eliminate_dead_code(Graph& graph) {
       changed = true;
     } else {
       if (is_conditional(*node)) changed = trim_conditional(graph, node) || changed;
+      if (is_loop(*node)) changed = trim_loop(graph, node) || changed;
       --position;
     }
   }
