@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
+#include <vector>
 
+#include "base/folder_names.h"
 #include "base/text.h"
 #include "bundle/file_system.h"
 
@@ -34,12 +37,13 @@ class Carrier {
   /// The number of entries left behind, at any depth.
   Result<std::size_t> entries_of(const fs::path& relative) {
     std::error_code error;
+    const std::vector<std::string> names = folder_names(from_ / relative, error);
+    if (error) return file_error("list", from_ / relative, error.value());
     std::size_t left = 0;
-    for (fs::directory_iterator it(from_ / relative, error), end; !error && it != end; it.increment(error)) {
-      LEAPP_ASSIGN_OR_RETURN(const std::size_t more, entry(relative / it->path().filename()));
+    for (const std::string& name : names) {
+      LEAPP_ASSIGN_OR_RETURN(const std::size_t more, entry(relative / name));
       left += more;
     }
-    if (error) return file_error("list", from_ / relative, error.value());
     return left;
   }
 
@@ -67,11 +71,7 @@ class Carrier {
     }
     if (!exists && ::mkdir(target.c_str(), 0700) != 0) return file_error("make", target, errno);
     LEAPP_ASSIGN_OR_RETURN(const std::size_t left, entries_of(relative));
-    std::error_code error;
-    if (!exists && left > 0 && fs::is_empty(target, error)) {
-      fs::remove(target, error);
-      return left;
-    }
+    if (!exists && left > 0 && ::rmdir(target.c_str()) == 0) return left;  // only an empty one goes
     LEAPP_RETURN_IF_ERROR(sync_to_disk(target));
     if (!exists) copy_ownership(target, status);
     return left;
@@ -96,9 +96,10 @@ class Carrier {
 
   Status symlink(const fs::path& relative) {
     std::error_code error;
-    fs::copy_symlink(from_ / relative, to_ / relative, error);
-    if (error && error != std::errc::file_exists) return file_error("copy", from_ / relative, error.value());
-    return {};
+    const fs::path leads_to = fs::read_symlink(from_ / relative, error);
+    if (error) return file_error("copy", from_ / relative, error.value());
+    const bool made = ::symlink(leads_to.c_str(), (to_ / relative).c_str()) == 0;
+    return made || errno == EEXIST ? Status() : file_error("copy", from_ / relative, errno);
   }
 
   static Status mount_point(const fs::path& path) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundle/file_system.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,8 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "base/folder_names.h"
 #include "base/text.h"
 
 namespace leapp::bundle {
@@ -65,6 +70,39 @@ Status replace_file(const fs::path& file, std::string_view bytes, bool durable) 
   return written.ok() && durable ? sync_to_disk(file.parent_path()) : written;
 }
 
+namespace {
+
+bool remove_entry(int folder, const char* name) noexcept;
+
+/// What is in an open folder, which is closed then. Needs no memory but the system's for reading it: destructors ask
+/// for this, and the functions of the C++ library end the process when there is none.
+void remove_entries(int folder) noexcept {
+  DIR* const open = ::fdopendir(folder);
+  if (open == nullptr) {
+    ::close(folder);
+    return;
+  }
+  while (const dirent* entry = ::readdir(open)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") remove_entry(::dirfd(open), entry->d_name);
+  }
+  ::closedir(open);
+}
+
+/// Whatever it is; of a link the link. A folder that its owner may not change is opened up first.
+bool remove_entry(int folder, const char* name) noexcept {
+  if (::unlinkat(folder, name, 0) == 0) return true;
+  struct stat status {};
+  if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode)) return false;
+  if ((status.st_mode & 0700U) != 0700U && ::fchmodat(folder, name, status.st_mode | 0700U, 0) != 0) return false;
+  const int inner = ::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (inner < 0) return false;
+  remove_entries(inner);
+  return ::unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+}  // namespace
+
 Status sync_to_disk(const fs::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) return file_error("open", path, errno);
@@ -75,32 +113,19 @@ Status sync_to_disk(const fs::path& path) {
 
 Status sync_tree_to_disk(const fs::path& folder) {
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::file_type type = it->symlink_status(error).type();
-    if (error) break;
-    if (type == fs::file_type::regular || type == fs::file_type::directory) {
-      LEAPP_RETURN_IF_ERROR(sync_to_disk(it->path()));
-    }
-  }
+  const std::vector<std::string> names = folder_names(folder, error);
   if (error) return file_error("list", folder, error.value());
+  for (const std::string& name : names) {
+    const fs::path path = folder / name;
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) return file_error("look at", path, errno);
+    if (S_ISDIR(status.st_mode)) LEAPP_RETURN_IF_ERROR(sync_tree_to_disk(path));
+    if (S_ISREG(status.st_mode)) LEAPP_RETURN_IF_ERROR(sync_to_disk(path));
+  }
   return sync_to_disk(folder);
 }
 
-void remove_tree(const fs::path& folder) {
-  std::error_code error;
-  fs::remove_all(folder, error);
-  if (!error) return;
-  std::error_code ignored;
-  const auto open_up = [&](const fs::path& path) {
-    if (!fs::is_directory(fs::symlink_status(path, ignored))) return;
-    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);
-  };
-  open_up(folder);
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    open_up(it->path());
-  }
-  fs::remove_all(folder, ignored);
-}
+void remove_tree(const fs::path& folder) { remove_entry(AT_FDCWD, folder.c_str()); }
 
 Status exchange_folders(const fs::path& staged, const fs::path& target, const fs::path& parked, bool can_exchange) {
   if (can_exchange) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/folder_names.h"
 #include "base/hash.h"
 
 namespace leapp::bundle {
@@ -61,19 +62,19 @@ fs::path StagingNames::fresh(const std::string& prefix) const {
 void StagingNames::clean_up(bool alone) const {
   std::error_code error;
   std::vector<fs::path> leftovers;
-  for (fs::directory_iterator it(target_.parent_path(), error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
+  for (const std::string& name : folder_names(target_.parent_path(), error)) {
     const bool parked = name.starts_with(parked_prefix_);
     if (!parked && !name.starts_with(staged_prefix_)) continue;
+    const fs::path path = target_.parent_path() / name;
     std::error_code ignored;
-    if (!it->is_directory(ignored) || it->is_symlink(ignored)) continue;
+    if (!fs::is_directory(fs::symlink_status(path, ignored))) continue;
     const std::string_view tail = std::string_view(name).substr(staged_prefix_.size());
-    if ((!alone && is_alive(tail.substr(0, tail.find('.')))) || is_locked(it->path())) continue;
+    if ((!alone && is_alive(tail.substr(0, tail.find('.')))) || is_locked(path)) continue;
     if (parked && fs::symlink_status(target_, ignored).type() == fs::file_type::not_found) {
-      fs::rename(it->path(), target_, ignored);
+      fs::rename(path, target_, ignored);
       if (!ignored) continue;
     }
-    leftovers.push_back(it->path());
+    leftovers.push_back(path);
   }
   for (const fs::path& path : leftovers) remove_tree(path);
 }

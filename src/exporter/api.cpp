@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -117,7 +118,11 @@ Result<CompileReport> compile_graph(const CompileOptions& options) {
   const auto session = capture::current_session();
   if (!session) return with_location(failed_precondition("compile_graph: nothing was captured; call start first"));
   if (!session->stopped()) return with_location(failed_precondition("compile_graph: call stop first"));
-  return exporter::compile(session->recording(), options);
+  try {
+    return exporter::compile(session->recording(), options);
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "out of memory");  // a text that needs none itself
+  }
 }
 
 void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
