@@ -23,6 +23,10 @@ namespace {
 constexpr std::array<std::string_view, 8> kMessengers{"ld-linux", "libc.so",         "libdl.so",  "libgcc_s.so",
                                                       "libm.so",  "libleapp_faults", "libstdc++", "linux-vdso"};
 constexpr std::string_view kOnnxRuntime = "libonnxruntime";
+// What ends the process itself when there is no memory, or throws through functions that may not.
+constexpr std::array<std::string_view, 11> kOthers{kOnnxRuntime, "libtorch",      "libcrypto",  "libc10",
+                                                   "libglib",    "libgvc",        "libcgraph",  "libpango",
+                                                   "libcairo",   "libfontconfig", "libharfbuzz"};
 
 long g_request = 0;
 DeathCodes g_codes{};
@@ -67,17 +71,31 @@ Frame frame_of(const void* address) {
   return frame;
 }
 
-bool is_messenger(std::string_view module) {
-  return std::ranges::any_of(kMessengers, [&](std::string_view name) { return module.starts_with(name); });
+bool is_one_of(std::span<const std::string_view> names, std::string_view module) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return module.starts_with(name); });
 }
 
-enum class Culprit { kUnknown, kOurs, kOnnxRuntime };
+enum class Culprit { kUnknown, kOurs, kOthers };
+
+/// libtorch has functions of the C++ library in itself, which others then get to call: who is to blame is who did.
+bool is_standard(std::string_view symbol) {
+  return symbol.starts_with("_ZNSt") || symbol.starts_with("_ZNKSt") || symbol.starts_with("_ZSt");
+}
+
+/// How many frames from `at` on are in the same library and were called as functions of the C++ library.
+std::size_t standard_frames(std::span<void* const> stack, std::size_t at) {
+  const std::string_view module = frame_of(stack[at]).module;
+  std::size_t end = at;
+  while (end < stack.size() && frame_of(stack[end]).module == module) ++end;
+  return is_standard(frame_of(stack[end - 1]).symbol) ? end - at : 0;
+}
 
 /// Writes the stack, and returns whose the first function on it is that acts on its own.
 Culprit describe(std::span<void* const> stack, Line& line) {
   Culprit culprit = Culprit::kUnknown;
-  for (void* address : stack) {
-    const Frame frame = frame_of(address);
+  std::size_t skipped = 0;  // up to this frame nobody acts on its own
+  for (std::size_t at = 0; at < stack.size(); ++at) {
+    const Frame frame = frame_of(stack[at]);
     line.add(" ");
     line.add(frame.module);
     line.add("+0x");
@@ -88,8 +106,10 @@ Culprit describe(std::span<void* const> stack, Line& line) {
       line.add(frame.symbol.substr(0, 60));
       line.add(")");
     }
-    if (culprit != Culprit::kUnknown || frame.module == "?" || is_messenger(frame.module)) continue;
-    culprit = frame.module.starts_with(kOnnxRuntime) ? Culprit::kOnnxRuntime : Culprit::kOurs;
+    if (culprit != Culprit::kUnknown || frame.module == "?" || is_one_of(kMessengers, frame.module)) continue;
+    if (at >= skipped) skipped = at + standard_frames(stack, at);
+    if (at < skipped) continue;
+    culprit = is_one_of(kOthers, frame.module) ? Culprit::kOthers : Culprit::kOurs;
     line.add("[*]");
   }
   return culprit;
@@ -145,8 +165,8 @@ void on_death(int signal, siginfo_t* /*unused*/, void* context) {
     ended = describe(std::span(&caller, 1), line);
   }
   line.print();
-  const bool foreign = asked == Culprit::kOnnxRuntime && ended == Culprit::kOnnxRuntime && signal != SIGALRM;
-  ::_exit(foreign ? g_codes.in_onnxruntime : g_codes.ours);
+  const bool elsewhere = asked == Culprit::kOthers && ended == Culprit::kOthers && signal != SIGALRM;
+  ::_exit(elsewhere ? g_codes.elsewhere : g_codes.ours);
 }
 
 }  // namespace

@@ -8,9 +8,10 @@ namespace leapp::faults {
 /// What a process that dies exits with.
 struct DeathCodes {
   int ours;
-  /// Both who made the call that failed and who ended the process are functions of libonnxruntime, nearest to the end
-  /// apart from the C and C++ libraries. Its interface is `noexcept`: nothing of ours could have caught anything.
-  int in_onnxruntime;
+  /// Both who made the call that failed and who ended the process are functions of a library of others (ONNX Runtime,
+  /// libtorch, what draws and finds fonts), nearest to the end apart from the C and C++ libraries: nothing of ours
+  /// could have caught anything.
+  int elsewhere;
 };
 
 /// From here on a signal that ends this process writes both stacks to stderr, one line, and exits with a code.

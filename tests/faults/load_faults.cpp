@@ -9,15 +9,13 @@
 // request, and prints one line: requests of one load, how many were tried, how many of them ended in kOutOfMemory, in a
 // pipeline all the same, in another error, in the death of the process, inside ONNX Runtime or not (deaths.h). With the
 // public key KEY only what it has signed is loaded.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <vector>
 
+#include "child.h"
 #include "deaths.h"
 #include "faults.h"
 #include "leapp/runtime/pipeline.h"
@@ -32,7 +30,7 @@ enum Outcome : int { kOutOfMemory, kLoaded, kOtherError, kStepNeededMemory, kDie
 constexpr unsigned kMostSeconds = 60;
 
 Outcome outcome_of(const std::filesystem::path& bundle, const LoadOptions& options, long at) {
-  leapp::faults::explain_deaths(at, {.ours = kDied, .in_onnxruntime = kDiedInOnnxRuntime}, kMostSeconds);
+  leapp::faults::explain_deaths(at, {.ours = kDied, .elsewhere = kDiedInOnnxRuntime}, kMostSeconds);
   leapp_faults_plan plan{};
   plan.calls = "alloc";
   plan.at = at;
@@ -63,32 +61,11 @@ long requests_of_one_load(const std::filesystem::path& bundle, const LoadOptions
   return loaded ? requests : -1;
 }
 
-/// The same in a child, so that this process stays one that has loaded nothing.
-long requests_of_the_first_load(const std::filesystem::path& bundle, const LoadOptions& options) {
-  int ends[2];
-  if (::pipe(ends) != 0) return -1;
-  const pid_t child = ::fork();
-  long requests = -1;
-  if (child == 0) {
-    requests = requests_of_one_load(bundle, options);
-    ::_exit(::write(ends[1], &requests, sizeof requests) == sizeof requests ? 0 : 1);
-  }
-  ::close(ends[1]);
-  const bool told = ::read(ends[0], &requests, sizeof requests) == sizeof requests;
-  ::close(ends[0]);
-  return ::waitpid(child, nullptr, 0) == child && told ? requests : -1;
-}
-
 /// In a child: whatever it does, we go on.
 int try_at(const std::filesystem::path& bundle, const LoadOptions& options, long at) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(outcome_of(bundle, options, at));
-  int status = 0;
-  if (child >= 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) < kOutcomes) {
-    return WEXITSTATUS(status);
-  }
-  std::fprintf(stderr, "request %ld: ended with status %d\n", at, status);
+  const int code = leapp::faults::in_child([&](long&) { return outcome_of(bundle, options, at); }).code;
+  if (code >= 0 && code < kOutcomes) return code;
+  std::fprintf(stderr, "request %ld: ended by a signal\n", at);
   return kDied;
 }
 
@@ -108,7 +85,17 @@ int main(int count, char** arguments) {
   if (count == 6) options.trusted_keys = {arguments[5]};
   const std::filesystem::path bundle = arguments[1];
   if (!first) (void)requests_of_one_load(bundle, options);  // what is made once in a process
-  const long requests = first ? requests_of_the_first_load(bundle, options) : requests_of_one_load(bundle, options);
+  const auto count_requests = [&](long& number) {
+    number = requests_of_one_load(bundle, options);
+    return 0;
+  };
+  long requests = 0;
+  if (first) {
+    requests =
+        leapp::faults::in_child(count_requests).number;  // so that this process stays one that has loaded nothing
+  } else {
+    count_requests(requests);
+  }
   std::vector<int> outcomes(kOutcomes, 0);
   int tried = 0;
   for (long at = 1; at <= requests; at += step, ++tried) {

@@ -8,9 +8,6 @@
 // Tries every STEP-th request, and prints one line: requests of one signing, how many were tried, how many of them
 // ended in kOutOfMemory, in a signature all the same, in another error, in the death of the process, and how many left
 // a manifest that is neither the old one nor the new one.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "child.h"
 #include "faults.h"
 #include "leapp/bundle/signing.h"
 
@@ -52,21 +50,10 @@ int sign(const Case& what, long at, long& requests) {
 
 /// In a child, so that every one is the first of its process. `requests`: how many it made.
 int try_at(const Case& what, long at, long& requests) {
-  int ends[2];
-  if (::pipe(ends) != 0) return kDied;
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const int outcome = sign(what, at, requests);
-    ::_exit(::write(ends[1], &requests, sizeof requests) == sizeof requests ? outcome : kDied);
-  }
-  ::close(ends[1]);
-  int status = 0;
-  const bool ended = child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status);
-  const bool told = ::read(ends[0], &requests, sizeof requests) == sizeof requests;
-  ::close(ends[0]);
-  if (ended && told && WEXITSTATUS(status) < kOutcomes) return WEXITSTATUS(status);
-  std::fprintf(stderr, "request %ld: ended with status %d\n", at, status);
+  const auto ended = leapp::faults::in_child([&](long& number) { return sign(what, at, number); });
+  requests = ended.number;
+  if (ended.code >= 0 && ended.code < kOutcomes && requests > 0) return ended.code;
+  std::fprintf(stderr, "request %ld: ended by a signal\n", at);
   return kDied;
 }
 

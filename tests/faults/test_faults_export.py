@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""A full disk, a call that fails, a process that is killed: afterwards the folder has the old bundle or the new."""
+"""A full disk, a call that fails, memory that runs out, a process that is killed: afterwards the folder has the old
+bundle or the new."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from faults import run_preloaded
+from faults import BUILD, LIBRARY, run_preloaded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import record
@@ -41,3 +45,34 @@ def test_sampled(mode: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_every_call(mode: str, tmp_path: Path) -> None:
     check(tmp_path, mode, 1)
+
+
+def memory_runs_out(folder: Path, validation: str, step: int) -> dict[str, int]:
+    environment = os.environ | {"LD_PRELOAD": str(LIBRARY)}
+    package = importlib.util.find_spec("onnxruntime")
+    if package is not None and package.origin is not None:
+        environment["LEAPP_ONNXRUNTIME"] = str(Path(package.origin).parent)
+    command = [str(BUILD / "tests/faults/export_faults"), str(folder), validation, str(step)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=6000, check=False)
+    print(done.stdout, done.stderr)  # who died where
+    assert done.returncode == 0, done.stderr
+    return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", done.stdout.splitlines()[-1])}
+
+
+@pytest.mark.parametrize(
+    ("validation", "step"),
+    [("unchecked", 211), ("checked", 9973), pytest.param("unchecked", 1, marks=pytest.mark.long)],
+)
+def test_memory_runs_out(validation: str, step: int, tmp_path: Path) -> None:
+    """An error, or a bundle all the same; never half a bundle, never an end of the process by code of ours."""
+    found = memory_runs_out(tmp_path, validation, step)
+    assert found["tried"] > 10, found
+    assert found["died"] == found["exception"] == found["damaged"] == 0, found
+    if step == 1:
+        figures = {
+            "tried": found["tried"],
+            "survived": found["out_of_memory"] + found["exported"] + found["other"],
+            "inside ONNX Runtime": found["died_elsewhere"],
+            "died": found["died"],
+        }
+        record.record("faults", "a request for memory while exporting", figures)

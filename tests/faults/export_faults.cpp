@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exports over an old bundle again and again, each time with another request for memory of compile_graph refused, each
+// in a process of its own:
+//
+//   LD_PRELOAD=libleapp_faults.so export_faults FOLDER checked|unchecked STEP
+//
+// As ONNX: torch's functions write a TorchScript model in other words where a request of theirs fails, so that two of
+// them cannot be compared by their bytes. `checked`: what was written is validated too. Tries every STEP-th request,
+// and prints one line: requests of one export, how many were tried, how many of them ended in kOutOfMemory, in a bundle
+// all the same, in another error, in an exception, in the death of the process, in a library of others or not
+// (deaths.h), and how many left a folder that is neither the old bundle nor the new one, or that the next export did
+// not clear up.
+#include <ATen/Functions.h>
+#include <ATen/Parallel.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "child.h"
+#include "deaths.h"
+#include "faults.h"
+#include "leapp/capture.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using leapp::annotate::input_tensors;
+using leapp::annotate::output_tensors;
+using leapp::annotate::state_tensors;
+using leapp::annotate::update_state;
+
+enum Outcome : int { kOutOfMemory, kExported, kOtherError, kException, kDiedElsewhere, kDied, kOutcomes };
+constexpr unsigned kMostSeconds = 60;
+constexpr double kOld = 1;
+constexpr double kNew = 2;
+
+struct Case {
+  fs::path folder;
+  bool validate = false;
+};
+
+/// Two passes of a policy with state, whose weights are all `value`.
+void capture(const Case& what, double value) {
+  (void)leapp::start("g", {.save_path = what.folder.string()});
+  const at::Tensor weight = at::full({4, 3}, value);
+  for (int pass = 0; pass < 2; ++pass) {
+    const at::Tensor x = input_tensors("m", {{"x", at::ones({1, 3}).mul(pass)}}).value()[0];
+    const at::Tensor s = state_tensors("m", {{"s", at::zeros({1, 4}).add(pass)}}).value()[0];
+    const at::Tensor t = at::tanh(at::linear(x, weight).add(s));
+    (void)update_state("m", {{"s", t}}).value();
+    (void)output_tensors("m", {{"y", t.mul(2)}}, {.export_with = "onnx"}).value();
+  }
+  (void)leapp::stop();
+}
+
+int compile(const Case& what, long at, long& requests) {
+  leapp_faults_plan plan{};
+  plan.calls = "alloc";
+  plan.at = at;
+  leapp_faults_arm(&plan);
+  try {
+    const auto report = leapp::compile_graph({.visualize = false, .validate = what.validate});
+    requests = leapp_faults_disarm();
+    if (report.ok() && report.value().validation.ok()) return kExported;
+    const leapp::Status& status = report.ok() ? report.value().validation : report.status();
+    if (status.code() == leapp::StatusCode::kOutOfMemory) return kOutOfMemory;
+    std::fprintf(stderr, "request %ld: %s\n", at, status.message().c_str());
+    return kOtherError;
+  } catch (const std::exception& failure) {
+    requests = leapp_faults_disarm();
+    std::fprintf(stderr, "request %ld: exception %s\n", at, failure.what());
+    return kException;
+  }
+}
+
+leapp::faults::Ended try_at(const Case& what, double value, long at) {
+  auto ended = leapp::faults::in_child([&](long& number) {
+    at::set_num_threads(1);
+    capture(what, value);
+    leapp::faults::explain_deaths(at, {.ours = kDied, .elsewhere = kDiedElsewhere}, kMostSeconds);
+    return compile(what, at, number);
+  });
+  if (ended.code < 0 || ended.code >= kOutcomes) {
+    std::fprintf(stderr, "request %ld: ended by a signal\n", at);
+    ended.code = kDied;
+  }
+  return ended;
+}
+
+using Files = std::map<std::string, std::string>;
+
+/// Without the line that says which system it is, which an export without memory does not find out.
+std::string without_system(std::string text) {
+  const std::size_t begin = text.find("\n  os: ");
+  return begin == std::string::npos ? text : text.erase(begin, text.find('\n', begin + 1) - begin);
+}
+
+/// The bundle: without its log and the report, which say when it was made.
+Files files_of(const fs::path& folder) {
+  Files files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::path name = entry.path().lexically_relative(folder);
+    if (!entry.is_regular_file() || name == "g/log.txt" || name == "g/validation.json") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    files[name.string()] = without_system({std::istreambuf_iterator<char>(file), {}});
+  }
+  return files;
+}
+
+/// The names of the files that are not as they should be; with `more`, of those too that should not be there.
+std::string differing(const Files& found, const Files& wanted, bool more = false) {
+  std::string names;
+  for (const auto& [name, bytes] : wanted) {
+    const auto at = found.find(name);
+    if (at == found.end() || at->second != bytes) names += " " + name;
+  }
+  for (const auto& [name, bytes] : found) {
+    if (more && !wanted.contains(name)) names += " +" + name;
+  }
+  return names;
+}
+
+struct Bundles {
+  Files old_files;
+  Files new_files;
+};
+
+/// Whether the folder has one of the bundles, the new one if the export said so, and the next export clears up.
+bool is_whole(const Case& what, const Bundles& bundles, int outcome, long at) {
+  const Files found = files_of(what.folder);
+  std::string wrong = differing(found, bundles.new_files);
+  if (!wrong.empty() && outcome != kExported) wrong = differing(found, bundles.old_files);
+  if (found != bundles.old_files) {
+    const int again = try_at(what, kOld, 0).code;
+    if (again != kExported || files_of(what.folder) != bundles.old_files) {
+      wrong += " after the next export:" + differing(files_of(what.folder), bundles.old_files, true);
+    }
+  }
+  if (!wrong.empty()) std::fprintf(stderr, "request %ld: outcome %d, wrong files:%s\n", at, outcome, wrong.c_str());
+  return wrong.empty();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 4 || leapp_faults_arm == nullptr) {
+    std::fputs("usage: LD_PRELOAD=libleapp_faults.so export_faults FOLDER checked|unchecked STEP\n", stderr);
+    return 2;
+  }
+  const Case what{arguments[1], std::string_view(arguments[2]) == "checked"};
+  Bundles bundles;
+  if (try_at(what, kNew, 0).code != kExported) return 1;
+  bundles.new_files = files_of(what.folder);
+  const auto first = try_at(what, kOld, 0);
+  if (first.code != kExported) return 1;
+  bundles.old_files = files_of(what.folder);
+  std::vector<int> outcomes(kOutcomes, 0);
+  int tried = 0;
+  int damaged = 0;
+  for (long at = 1; at <= first.number; at += std::atol(arguments[3]), ++tried) {
+    const int outcome = try_at(what, kNew, at).code;
+    ++outcomes[static_cast<std::size_t>(outcome)];
+    damaged += is_whole(what, bundles, outcome, at) ? 0 : 1;
+  }
+  std::printf(
+      "requests %ld tried %d out_of_memory %d exported %d other %d exception %d died_elsewhere %d died %d damaged %d\n",
+      first.number, tried, outcomes[kOutOfMemory], outcomes[kExported], outcomes[kOtherError], outcomes[kException],
+      outcomes[kDiedElsewhere], outcomes[kDied], damaged);
+  return 0;
+}
