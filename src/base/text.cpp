@@ -4,13 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
 namespace leapp {
 
 std::string shape_text(std::span<const std::int64_t> shape) {
-  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ","));
+  constexpr std::size_t kMostAxes = 64;
+  const auto shown = shape.first(std::min(shape.size(), kMostAxes));
+  return fmt::format("[{}{}]", fmt::join(shown.begin(), shown.end(), ","), shape.size() > kMostAxes ? ",..." : "");
 }
 
 std::string type_text(DType dtype, std::span<const std::int64_t> shape) {

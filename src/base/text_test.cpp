@@ -20,6 +20,7 @@ TEST(Text, Types) {
   EXPECT_EQ(type_text(DType::kFloat32, std::vector<std::int64_t>{1, 48}), "float32[1,48]");
   EXPECT_EQ(type_text(DType::kBool, {}), "bool[]");
   EXPECT_EQ(shape_text(std::vector<std::int64_t>{7}), "[7]");
+  EXPECT_EQ(shape_text(std::vector<std::int64_t>(10'000, 1)).size(), 2 * 64 + 5);
 }
 
 TEST(Text, QuoteMakesOneLine) {

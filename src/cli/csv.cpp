@@ -131,13 +131,13 @@ class Reader {
     std::vector<bool>& seen = seen_[at->second];
     if (!name.element && seen.size() != 1) {
       return data_loss(fmt::format("line 1: expected {}[0] to {}[{}], found {}", name.port, name.port, seen.size() - 1,
-                                   quote(cell)));
+                                   quote_brief(cell)));
     }
     const std::size_t element = name.element.value_or(0);
     if (element >= seen.size()) {
-      return data_loss(fmt::format("line 1: {} has {} elements, found {}", name.port, seen.size(), quote(cell)));
+      return data_loss(fmt::format("line 1: {} has {} elements, found {}", name.port, seen.size(), quote_brief(cell)));
     }
-    if (seen[element]) return data_loss(fmt::format("line 1: {} occurs twice", quote(cell)));
+    if (seen[element]) return data_loss(fmt::format("line 1: {} occurs twice", quote_brief(cell)));
     seen[element] = true;
     columns_.push_back({at->second, element, true});
     return {};

@@ -29,9 +29,9 @@ class Names {
     }
     if (inputs.size() == 1) return &inputs.front()->type;
     if (inputs.size() > 1) {
-      return not_found(fmt::format("{} may be {} or {}", quote(name), inputs[0]->seen_as, inputs[1]->seen_as));
+      return not_found(fmt::format("{} may be {} or {}", quote_brief(name), inputs[0]->seen_as, inputs[1]->seen_as));
     }
-    return not_found(fmt::format("there is no input {}; there are {}", quote(name), all()));
+    return not_found(fmt::format("there is no input {}; there are {}", quote_brief(name), all()));
   }
 
  private:

@@ -183,7 +183,7 @@ Result<Array> parse_npy(std::span<const std::byte> file) {
   const std::string& descr = *header->descr;
   const bool ordered = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   const auto dtype = dtype_of(std::string_view(descr).substr(ordered ? 1 : 0));
-  if (!dtype) return data_loss(fmt::format("expected numbers, found elements of type {}", quote(descr)));
+  if (!dtype) return data_loss(fmt::format("expected numbers, found elements of type {}", quote_brief(descr)));
   Array array{"", *dtype, *header->shape, {}};
   if (byte_count(*dtype, array.shape) != parts.data.size()) {
     return data_loss(fmt::format("{} bytes do not make a {}", parts.data.size(), type_text(*dtype, array.shape)));
@@ -227,7 +227,7 @@ Result<std::vector<Array>> parse_npz(std::span<const std::byte> file) {
   for (ZipMember& member : members) {
     auto array = parse_npy(member.bytes);
     if (!array.ok())
-      return Status(array.status().code(), fmt::format("{}: {}", quote(member.name), array.status().message()));
+      return Status(array.status().code(), fmt::format("{}: {}", quote_brief(member.name), array.status().message()));
     std::string name = member.name;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
     array.value().name = std::move(name);

@@ -19,8 +19,8 @@ Result<Replay> Replay::open(const std::string& file, const std::vector<TracedPor
     for (const TracedPort& port : ports) {
       if (port.type.name == name) return &port.type;
     }
-    return not_found(
-        fmt::format("{} is not a port of this bundle: expected a trace of it, as --trace writes one", quote(name)));
+    return not_found(fmt::format("{} is not a port of this bundle: expected a trace of it, as --trace writes one",
+                                 quote_brief(name)));
   };
   LEAPP_ASSIGN_OR_RETURN(std::vector<Series> all, read_series(file, {.find = find}));
   for (Series& series : all) {

@@ -53,7 +53,7 @@ Result<Archive> open_archive(std::span<const std::byte> file) {
 }
 
 Status check_member(const zip_stat_t& about) {
-  const std::string name = quote(about.name);
+  const std::string name = quote_brief(about.name);
   if (about.encryption_method != ZIP_EM_NONE) return data_loss(fmt::format("{} is encrypted", name));
   if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE) {
     return data_loss(fmt::format("{}: expected it stored or deflated, found method {}", name, about.comp_method));
@@ -80,9 +80,9 @@ Result<std::vector<zip_stat_t>> list_members(zip_t* archive, std::uint64_t file_
       return data_loss(fmt::format("member {} of the zip file: {}", i, zip_strerror(archive)));
     }
     LEAPP_RETURN_IF_ERROR(check_member(about));
-    if (!names.insert(about.name).second) return data_loss(fmt::format("{} occurs twice", quote(about.name)));
+    if (!names.insert(about.name).second) return data_loss(fmt::format("{} occurs twice", quote_brief(about.name)));
     if (__builtin_add_overflow(packed, about.comp_size, &packed) || packed > file_size) {
-      return data_loss(fmt::format("{}: the members are larger than the file", quote(about.name)));
+      return data_loss(fmt::format("{}: the members are larger than the file", quote_brief(about.name)));
     }
     if (__builtin_add_overflow(total, about.size, &total) || total > kLargestTotal) {
       return data_loss(fmt::format("its members are larger than {} bytes together", kLargestTotal));
@@ -93,7 +93,7 @@ Result<std::vector<zip_stat_t>> list_members(zip_t* archive, std::uint64_t file_
 }
 
 Result<ZipMember> read_member(zip_t* archive, const zip_stat_t& about) {
-  const auto broken = [&](const char* why) { return data_loss(fmt::format("{}: {}", quote(about.name), why)); };
+  const auto broken = [&](const char* why) { return data_loss(fmt::format("{}: {}", quote_brief(about.name), why)); };
   const std::unique_ptr<zip_file_t, CloseMember> file(zip_fopen_index(archive, about.index, 0));
   if (file == nullptr) return broken(zip_strerror(archive));
   ZipMember member{about.name, std::vector<std::byte>(about.size)};

@@ -108,6 +108,7 @@ def test_csv_files(leapp: tool.Tool, walk: Path) -> None:
     assert run_csv(leapp, f"{header}\n1,2,3,4,5\n") == "in.csv: line 2: expected 4 columns, found 5"
     assert 'found "one"' in run_csv(leapp, f"{header}\none,2,3,4\n")
     assert "there is no input" in run_csv(leapp, "y[0]\n1\n")
+    assert len(run_csv(leapp, '"' + "a" * 100_000)) < 1000
     assert "x[3]" in run_csv(leapp, "x[0],x[1],x[2]\n1,2,3\n")
     run_csv(leapp, "")
     run_csv(leapp, "\n\n")

@@ -14,6 +14,7 @@ namespace leapp::engine::ort {
 class SessionLog {
  public:
   static constexpr std::size_t kLines = 32;
+  static constexpr std::size_t kLongest = 500;  ///< bytes of a line: it may quote what a stranger wrote
 
   /// An OrtLoggingFunction; `log` is a SessionLog.
   static void ORT_API_CALL add(void* log, OrtLoggingLevel severity, const char* category, const char* id,
