@@ -36,7 +36,9 @@ struct Options {
   std::string onnxruntime_library;
   /// Folder of the Python package `onnxruntime` (1.20 or newer: older ones have no library of their own); may be empty.
   std::string onnxruntime_package;
-  /// libleapp_engine_torch.so. Empty: what LEAPP_ENGINE_TORCH names, the one beside this library, the system's.
+  /// libleapp_engine_torch2_13.so, of the torch that is to run models. Empty: what LEAPP_ENGINE_TORCH names, or the
+  /// first that fits the libraries of torch it finds: beside this library, where the loader looks for libraries; newest
+  /// first.
   std::string torch_engine_library;
   int intra_op_threads = 1;
   int inter_op_threads = 1;
