@@ -10,8 +10,10 @@ PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/fau
 
 # With tensors on a device of our own. Files of tests/python that say nothing of memory of the CPU alone.
 on_device = LEAPP_TEST_DEVICE=annex .venv/bin/python -m pytest -n auto --dist worksteal
-DEVICE_TESTS ?= tests/device
-ALL_DEVICE_TESTS ?= tests/device tests/python
+DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/test_%.py,state state_views aliasing)
+ALL_DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/test_%.py,aliasing annotations branches changed_values \
+  differing_calls followed_numbers histories last_action later_calls made_in_the_first_call masks memory method state \
+  state_alone state_errors state_examples state_views surface surface_running tensor_indices)
 
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.

@@ -100,7 +100,7 @@ class Robot:
 
     def plain_array(self, obs: torch.Tensor) -> torch.Tensor:
         self.array += 1  # here
-        return obs + torch.from_numpy(self.array.copy())
+        return obs + torch.from_numpy(self.array.copy()).to(obs.device)
 
     def numpy_scalar(self, obs: torch.Tensor) -> torch.Tensor:
         self.scalar = self.scalar * 2  # here

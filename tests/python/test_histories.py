@@ -291,6 +291,7 @@ def test_a_history_behind_another_node(tmp_path: Path) -> None:
             torch.testing.assert_close(manager({"pre/x": x})["policy/y"], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.host_only("NumPy")
 def test_an_array_program(tmp_path: Path) -> None:
     h = np.zeros((1, FRAMES, SIZE), np.float32)
     leapp.start("loop", save_path=str(tmp_path))
@@ -364,6 +365,7 @@ def tool(*arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.host_only("files of NumPy")
 def test_the_command_line(tmp_path: Path) -> None:
     """Inspect shows histories, run fills them, and fuse gives them the new names of their ports."""
     weights = histories.weights((1, FRAMES, SIZE))

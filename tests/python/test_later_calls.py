@@ -334,7 +334,7 @@ def test_another_tensor_replaces_an_input(backend: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("write", [with_torch, with_numpy])
+@pytest.mark.parametrize("write", [with_torch, pytest.param(with_numpy, marks=pytest.mark.host_only("NumPy"))])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_inputs_that_the_environment_reads_between_calls(
     write: Callable[[torch.Tensor, torch.Tensor], None], backend: str, tmp_path: Path

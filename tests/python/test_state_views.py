@@ -108,8 +108,8 @@ class OverwrittenWhole:
 
 
 KINDS = [
-    RowHeldFromBefore, OverlappingViews, StridedViews, ColumnsOfATransposed, ThroughData, SharedWithNumpy, OneElement,
-    OverwrittenWhole,
+    RowHeldFromBefore, OverlappingViews, StridedViews, ColumnsOfATransposed, ThroughData, OneElement, OverwrittenWhole,
+    pytest.param(SharedWithNumpy, id="SharedWithNumpy", marks=pytest.mark.host_only("NumPy")),
 ]  # fmt: skip
 
 
