@@ -68,7 +68,7 @@ test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
 
-test-zoo: build  ## 113 networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/networks.md
+test-zoo: build  ## networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/networks.md
 	@scripts/stage setup scripts/setup --zoo
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/zoo-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "zoo" build/zoo-venv/bin/python tests/zoo/run.py --again --write

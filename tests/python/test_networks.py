@@ -154,19 +154,17 @@ class MoreExpertsThanRows(GroupedRows):
 
 
 class ComplexSums(nn.Module):
-    """einsum of complex tensors, of a complex and a real one, and of three."""
+    """einsum of two complex tensors, and of three."""
 
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(6, 4, dtype=torch.cfloat))
-        self.real = nn.Parameter(torch.randn(4))
 
     def forward(self, x: Tensor) -> Tensor:
         spectrum = torch.fft.rfft(x)[:, :4]
         both = torch.einsum("bi,bi->b", spectrum, self.weight)
-        mixed = torch.einsum("bi,i->b", spectrum, self.real)
         three = torch.einsum("bi,bi,bi->b", spectrum, self.weight, spectrum)
-        return torch.view_as_real(both + mixed - three)
+        return torch.view_as_real(both - three)
 
 
 class LengthsOfSequences(nn.Module):
@@ -238,9 +236,16 @@ def log_of(network: nn.Module, folder: Path) -> str:
 
 def test_memory_that_nobody_wrote_makes_no_call_differ(tmp_path: Path) -> None:
     """What lay there before is another thing in every call, and none of the model's."""
-    rubbish = torch.full((6, 8), torch.nan)  # freed right away: the next tensor of its size finds it
-    del rubbish
-    assert "differs" not in log_of(FilledInParts(), tmp_path)
+
+    class InHalves(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            torch.full((6, 8), x.sum().detach().exp().item())  # freed right away: the next of its size finds it
+            out = torch.empty(6, 8)
+            out[:, :4] = x[:, 4:] * 2
+            out[:, 4:] = x[:, :4] + 1
+            return out
+
+    assert "a constant" not in log_of(InHalves(), tmp_path)
 
 
 class FilledPastTheDispatcher(nn.Module):
@@ -259,7 +264,9 @@ def test_what_was_filled_by_itself_is_content(backend: str, tmp_path: Path) -> N
     assert manager({"net/x": x})["net/y"].tolist() == [9.0, 2.0, 3.0, 4.0, 9.0]
 
 
-def test_a_packed_sequence_needs_a_total_length_in_onnx(tmp_path: Path) -> None:
+def test_a_packed_sequence_needs_a_total_length(tmp_path: Path) -> None:
+    """Without one it is as long as the longest, and a model is not."""
+
     class Unpadded(LengthsOfSequences):
         def forward(self, x: Tensor) -> Tensor:
             lengths = 1 + (x[0, :3] > 0).long() * 4
@@ -269,7 +276,7 @@ def test_a_packed_sequence_needs_a_total_length_in_onnx(tmp_path: Path) -> None:
             padded, _ = nn.utils.rnn.pad_packed_sequence(self.gru(packed)[0], batch_first=True)
             return padded.sum((0, 1))
 
-    with pytest.raises(leapp.LeappError, match="give pad_packed_sequence a total_length"):
+    with pytest.raises(leapp.LeappError, match="total_length"):
         export(Unpadded().eval(), tmp_path, "onnx")
 
 
@@ -298,10 +305,10 @@ class CountedInATensor(nn.Module):
         return self.keys.sum(0)
 
 
-def test_a_position_in_python_is_reported_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(leapp.ValidationError, match=r"self\.keys\[self\.position\] = x\[0\]") as raised:
+def test_a_position_in_python_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(leapp.ValidationError, match=r"is 0 in call 0 and 8 in call 1") as raised:
         export(CountedInPython(), tmp_path, "onnx")
-    assert "tensor" in str(raised.value)
+    assert "make the number a tensor" in str(raised.value)
 
 
 @BACKENDS

@@ -52,15 +52,6 @@ def text_inputs(generator: torch.Generator) -> Inputs:
     }
 
 
-def unet_1d() -> nn.Module:
-    sizes: dict[str, Any] = {"sample_size": 16, "in_channels": 3, "out_channels": 3, "block_out_channels": (32, 64)}
-    blocks = {
-        "down_block_types": ("DownBlock1DNoSkip", "DownBlock1D"),
-        "up_block_types": ("UpBlock1D", "UpBlock1DNoSkip"),
-    }
-    return Chosen(diffusers.UNet1DModel(**sizes, extra_in_channels=16, **blocks), "sample")
-
-
 def dit() -> nn.Module:
     sizes = {"num_attention_heads": 2, "attention_head_dim": 8, "in_channels": 4, "num_layers": 2, "sample_size": 8}
     return Chosen(
@@ -115,10 +106,6 @@ def flux_inputs(generator: torch.Generator) -> Inputs:
 
 NETWORKS: Mapping[str, Maker] = {
     "UNet2DConditionModel": lambda: Case(unet_with_text(), text_inputs),
-    "UNet1DModel": lambda: Case(
-        unet_1d(),
-        lambda g: {"sample": torch.randn(1, 3, 16, generator=g), "timestep": torch.randint(0, 100, (1,), generator=g)},
-    ),
     "DiTTransformer2DModel": lambda: Case(dit(), dit_inputs),
     "SD3Transformer2DModel": lambda: Case(sd3(), sd3_inputs),
     "FluxTransformer2DModel": lambda: Case(flux(), flux_inputs),

@@ -34,16 +34,10 @@ bool all_are(const std::vector<Node*>& users, std::string_view op) {
 
 /// What is left of it once its rows are written densely (suppress.cpp): of a length nobody sees.
 bool asks_only_who_stays(const Node& node) {
-  if (node.result()->is_output() || node.result()->users().empty() ||
-      !all_are(node.result()->users(), "aten::unsqueeze"))
-    return false;
-  for (const Node* column : node.result()->users()) {
-    if (!all_are(column->result()->users(), "aten::eq")) return false;
-    for (const Node* equal : column->result()->users()) {
-      if (!all_are(equal->result()->users(), "aten::any")) return false;
-    }
-  }
-  return true;
+  const std::vector<Node*>& users = node.result()->users();
+  if (node.result()->is_output() || users.empty() || !all_are(users, "aten::eq")) return false;
+  return std::all_of(users.begin(), users.end(),
+                     [](const Node* equal) { return all_are(equal->result()->users(), "aten::any"); });
 }
 
 bool by_argument(const Node& node) {

@@ -16,13 +16,11 @@ Value* who_stays(Rewriter& writer, Value* boxes, Value* scores, std::int64_t cou
   set(arguments, "scores", scores);
   Value* kept = writer.again(std::move(arguments), -1, 0)[0];
   const std::int64_t length = size_at(kept, 0);
-  Value* column =
-      writer.emit("aten::unsqueeze", "", {{"self", kept}, {"dim", std::int64_t{1}}}, {DType::kInt64, {length, 1}});
   Dims numbers;
   for (std::int64_t i = 0; i < count; ++i) numbers.push_back(i);
-  Value* equal =
-      writer.binary("aten::eq", column, writer.integers(numbers, {1, count}), {DType::kBool, {length, count}});
-  return writer.emit("aten::any", "dim", {{"self", equal}, {"dim", std::int64_t{0}}, {"keepdim", false}},
+  // Beside a column, so that what has no fixed length needs no other shape.
+  Value* equal = writer.binary("aten::eq", kept, writer.integers(numbers, {count, 1}), {DType::kBool, {count, length}});
+  return writer.emit("aten::any", "dim", {{"self", equal}, {"dim", std::int64_t{1}}, {"keepdim", false}},
                      {DType::kBool, {count}});
 }
 
