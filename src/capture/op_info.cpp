@@ -220,9 +220,9 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     return_aliases_.push_back(written);
   }
   // Ours never come into a model as they are.
-  static constexpr std::array<std::string_view, 9> kOwn = {"aten::",     "prims::",    "prim::",
-                                                           "quantized::", "mkldnn::",   "inductor::",
-                                                           "profiler::",  "static_runtime::", "leapp::"};
+  static constexpr std::array<std::string_view, 9> kOwn = {
+      "aten::",     "prims::",    "prim::",           "quantized::", "mkldnn::",
+      "inductor::", "profiler::", "static_runtime::", "leapp::"};
   torchs_own_ =
       std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
   random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);

@@ -7,9 +7,9 @@
 //   x = annotate.input_tensors("policy", {"x": ...})
 //   y = policy(x, env.episode_length)
 //
-// What was done to memory outside of nodes is remembered from the moment on in which a node has read it. Where it was the
-// same between every two calls, and gives what the next call read, these operators become a node of their own, which
-// keeps the tensor as its state and feeds an input of the node that reads it.
+// What was done to memory outside of nodes is remembered from the moment on in which a node has read it. Where it was
+// the same between every two calls, and gives what the next call read, these operators become a node of their own,
+// which keeps the tensor as its state and feeds an input of the node that reads it.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -88,6 +88,20 @@ bool is_read_from(const jit::Value* value, const jit::Node* node) {
   });
 }
 
+/// Read by something that runs after `node`; around a loop, what stands before comes again.
+bool is_read_later(const jit::Value* value, const jit::Node* node) {
+  return std::any_of(value->uses().begin(), value->uses().end(), [&](const jit::Use& use) {
+    if (use.user != node && !is_inside(use.user, node) && node->isBefore(use.user)) return true;
+    for (const jit::Block* block = node->owningBlock(); block->owningNode() != nullptr;
+         block = block->owningNode()->owningBlock()) {
+      const jit::Node* around = block->owningNode();
+      const bool loop = around->kind() == prim::Loop;
+      if (loop && !is_inside(value->node(), around) && is_inside(use.user, around)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 ScriptedCode::ScriptedCode(const jit::Graph& graph) : graph_(const_cast<jit::Graph&>(graph).copy()) {
@@ -131,7 +145,7 @@ bool ScriptedCode::shares_writes(jit::Node* node, jit::Value* result) const {
     if (later && !is_inside(node, other)) written = written || aliases_->writesToAlias(other, {result});
     for (jit::Value* value : other->outputs()) {
       if (other == node || is_inside(other, node) || !is_tensor_value(value)) continue;
-      const bool visible = is_from_outside(value) || is_read_from(value, node);
+      const bool visible = is_from_outside(value) || is_read_later(value, node);
       shared = shared || (visible && value != result && aliases_->mayAlias(value, result));
     }
   });

@@ -187,6 +187,7 @@ void ScriptedRun::branch(jit::Node* node) {
       // Inside a block a check is left out; in the program itself it is a guard.
       if (recording_ != nullptr) return take(node, side.other);
     } catch (const Unrecordable& why) {
+      if (recording_ != nullptr) throw;
       tell(node, why.what());
     }
   }
@@ -211,6 +212,7 @@ void ScriptedRun::loop(jit::Node* node) {
     try {
       return record_loop(*this, node);
     } catch (const Unrecordable& why) {
+      if (decided && recording_ != nullptr) throw;
       if (decided) tell(node, why.what());
     }
   }

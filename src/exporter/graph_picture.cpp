@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "draw/bundle_picture.h"
 #include "graph/conditional.h"
-#include "graph/loop.h"
 #include "graph/literals.h"
+#include "graph/loop.h"
 #include "graph/text.h"
 
 namespace leapp::exporter {

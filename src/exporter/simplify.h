@@ -10,8 +10,8 @@
 
 namespace leapp::exporter {
 
-/// The passes every captured graph goes through: constants folded, views as views again, nothing twice, nothing dead; also
-/// in the graphs inside its nodes.
+/// The passes every captured graph goes through: constants folded, views as views again, nothing twice, nothing dead;
+/// also in the graphs inside its nodes.
 [[nodiscard]] Status simplify(graph::Graph& graph, const graph::FoldOptions& options = {});
 
 /// Puts what `change` makes of them in the place of the graphs inside nodes.

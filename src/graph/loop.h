@@ -44,8 +44,8 @@ struct Loop {
 /// Whether nothing but the count ends it.
 [[nodiscard]] bool is_counted(const Loop& loop);
 
-/// What a loop whose operands are constants gives; nothing where `evaluate` cannot run one of its operators, or where it
-/// takes more rounds than anybody wants to wait for.
+/// What a loop whose operands are constants gives; nothing where `evaluate` cannot run one of its operators, or where
+/// it takes more rounds than anybody wants to wait for.
 [[nodiscard]] std::optional<std::vector<Constant>> run_loop(const Node& node, const Evaluator& evaluate);
 
 }  // namespace leapp::graph

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import closed_loop
 import harness
 import leapp
 import pytest
 import scripted_generator
+import torch
 from leapp import annotate
 
 PROGRAMS = 1000 if harness.LONG else 50
@@ -19,15 +21,22 @@ PASSES = 3
 TOLD = ("the way it went", "branches on a value", "leaves the graph")
 
 
+def plain(function: Any, x: torch.Tensor) -> Any:
+    """What the code says. torch 2.13's optimised executor gives something else for some of these (seed 44)."""
+    with torch.jit.optimized_execution(False):
+        return function(x.clone())
+
+
 def outcome(seed: int, folder: Path) -> str:
     """ "right", "told" where the log says that the model has only what was seen, or why it was refused."""
     function, source = scripted_generator.made(seed)
     leapp.start("g", save_path=str(folder))
     for x in closed_loop.inputs(PASSES, seed=seed):
-        expected = function(x.clone())
+        expected = plain(function, x)
         found = function(annotate.input_tensors("policy", {"x": x.clone()}))
-        assert harness.difference_in_bits([expected], [found.detach().clone()]) is None, f"seed {seed}\n{source}"
         annotate.output_tensors("policy", {"y": found}, export_with="jit" if seed % 2 else "onnx")
+        problem = harness.difference_in_bits([expected], harness.snapshot([found]))
+        assert problem is None, f"seed {seed}: {problem}\n{source}"
     leapp.stop()
     try:
         leapp.compile_graph(visualize=False)
@@ -38,7 +47,7 @@ def outcome(seed: int, folder: Path) -> str:
         return "told"
     manager = leapp.InferenceManager(folder / "g")
     for step, x in enumerate(closed_loop.inputs(40, seed=20_000 + seed)):
-        expected = function(x.clone())
+        expected = plain(function, x)
         found = manager({"policy/x": x} if "policy/x" in manager.inputs else {})["policy/y"]
         problem = harness.difference([expected], [found], rtol=1e-3, atol=1e-4)
         assert problem is None, f"seed {seed}, step {step}: {problem}\n{source}\n{log}"

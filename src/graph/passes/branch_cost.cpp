@@ -9,8 +9,8 @@
 
 #include "base/dtype_kind.h"
 #include "graph/conditional.h"
-#include "graph/loop.h"
 #include "graph/division.h"
+#include "graph/loop.h"
 
 namespace leapp::graph {
 namespace {

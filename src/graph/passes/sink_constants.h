@@ -6,8 +6,8 @@
 
 namespace leapp::graph {
 
-/// Constants that are handed to the graphs inside a conditional or a loop become their own, over the same bytes and under
-/// the same name: there they can be folded, and are weights to whoever writes a model.
+/// Constants that are handed to the graphs inside a conditional or a loop become their own, over the same bytes and
+/// under the same name: there they can be folded, and are weights to whoever writes a model.
 bool sink_constants(Graph& graph);
 
 }  // namespace leapp::graph
