@@ -99,6 +99,7 @@ Result<Emitted> emit_native_onnx(const EmitRequest& request) {
   const PreparedNode& node = request.node;
   emit::OnnxOptions options{.opset_version = static_cast<int>(node.backend.opset_version)};
   if (node.backend.ir_version) options.ir_version = static_cast<int>(*node.backend.ir_version);
+  options.seed = node.backend.seed;
   options.metadata = onnx_metadata(request.ports, request.configs);
   options.external_data_name = node.record->name + node.backend.suffix() + ".data";
   options.max_inline_bytes = static_cast<std::uint64_t>(node.backend.external_data_above);
