@@ -44,8 +44,8 @@ double milliseconds_since(Clock::time_point start) {
 
 Status check_options(const CompileOptions& options) {
   for (const auto& [name, value] : {std::pair{"rtol", options.rtol}, std::pair{"atol", options.atol}}) {
-    if (!(value >= 0) || std::isinf(value)) {
-      return invalid_argument(fmt::format("compile_graph: {} must be a number >= 0, found {}", name, value));
+    if (value && (!(*value >= 0) || std::isinf(*value))) {
+      return invalid_argument(fmt::format("compile_graph: {} must be a number >= 0, found {}", name, *value));
     }
   }
   const GraphConfigs& configs = options.graph_configs;
@@ -59,6 +59,13 @@ Status check_options(const CompileOptions& options) {
     }
   }
   return {};
+}
+
+/// What the user gave decides alone; nothing: by dtype and size.
+std::optional<Tolerance> tolerance_of(const CompileOptions& options) {
+  if (!options.rtol && !options.atol) return std::nullopt;
+  const Tolerance usual;
+  return Tolerance{options.rtol.value_or(usual.rtol), options.atol.value_or(usual.atol)};
 }
 
 bundle::YamlMap configs_of(const GraphConfigs& configs) {
@@ -385,7 +392,7 @@ Result<CompileReport> compile_checked(capture::Recording& recording, const Compi
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
                                   .recording = &recording,
-                                  .tolerance = {options.rtol, options.atol},
+                                  .tolerance = tolerance_of(options),
                                   .dry_run = is_dry_run(recording, options)},
                                  options, report));
   if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, recording.folder, recording.name}, log);
@@ -405,7 +412,7 @@ Result<CompileReport> validate_again(capture::Recording& recording, const Compil
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
                                   .recording = &recording,
-                                  .tolerance = {options.rtol, options.atol},
+                                  .tolerance = tolerance_of(options),
                                   .verify_checksums = false},
                                  options, report));
   return report;
