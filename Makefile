@@ -112,6 +112,9 @@ bench: setup-peer build  ## figures, beside the peer's
 	@scripts/stage "build bench" cmake --build --preset default --target bench_runtime bench_robot bench_reload bench_operators bench_peak
 	@scripts/stage bench .venv/bin/python bench/run.py
 
+bench-large: setup build  ## memory and time of 1, 2 and 4 GiB of weights; needs 16 GB of memory and 10 GB of disk
+	@scripts/stage "large models" .venv/bin/python bench/large_models.py
+
 format: setup  ## clang-format and ruff
 	@clang-format -i $(cxx_sources)
 	@.venv/bin/ruff check -q --fix-only $(python_sources)

@@ -99,8 +99,11 @@ struct CompileOptions {
   std::optional<bool> verbose;  ///< overrides the console for this call
   bool validate = true;
   bool dry_run = false;
-  double rtol = 1e-3;
-  double atol = 1e-5;
+  /// How far a model may be off: |exported - source| <= atol + rtol * |source|. One that is given decides, the other is
+  /// then 1e-3 or 1e-5. Neither: as far as rounding in the outputs' dtypes explains, which is worked out where it
+  /// matters.
+  std::optional<double> rtol;
+  std::optional<double> atol;
   bool strict = true;  ///< a failed node makes the call fail, after everything is written
   GraphConfigs graph_configs = {};
 };

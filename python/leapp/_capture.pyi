@@ -30,8 +30,8 @@ class CompileOptions:
     verbose: bool | None
     validate: bool
     dry_run: bool
-    rtol: float
-    atol: float
+    rtol: float | None
+    atol: float | None
     strict: bool
     def __init__(self) -> None: ...
     def set_graph_configs(self, frequency: float | None, extra: dict[str, Any] | None) -> None: ...

@@ -129,8 +129,8 @@ def compile_graph(
     verbose: bool | None = None,
     validate: bool = True,
     dry_run: bool = False,
-    rtol: float = 1e-3,
-    atol: float = 1e-5,
+    rtol: float | None = None,
+    atol: float | None = None,
     strict: bool = True,
     graph_configs: GraphConfigs | None = None,
 ) -> CompileResults:
@@ -139,6 +139,9 @@ def compile_graph(
     With ``strict``, a node that fails the check raises ``leapp.ValidationError`` after everything is written. A
     ``dry_run`` writes YAML, log and pictures only. ``visualize`` draws ``{name}.png`` and ``{name}.html``.
     ``graph_configs`` are written to the pipeline's part of the YAML.
+
+    A model passes when it differs from the program by no more than rounding explains, which depends on dtypes, sizes
+    and operators. ``rtol`` and ``atol``, when given, decide alone: ``|exported - source| <= atol + rtol * |source|``.
 
     >>> leapp.compile_graph()
     {'policy': True}
@@ -154,8 +157,8 @@ def compile_graph(
     options.verbose = None if verbose is None else bool(verbose)
     options.validate = bool(validate)
     options.dry_run = bool(dry_run)
-    options.rtol = _number("rtol", rtol)
-    options.atol = _number("atol", atol)
+    options.rtol = None if rtol is None else _number("rtol", rtol)
+    options.atol = None if atol is None else _number("atol", atol)
     options.strict = bool(strict)
     if graph_configs is not None:
         options.set_graph_configs(graph_configs.frequency, graph_configs.extra)
@@ -164,11 +167,11 @@ def compile_graph(
     return CompileResults(report)
 
 
-def validate_again(rtol: float = 1e-3, atol: float = 1e-5, strict: bool = True) -> CompileResults:
+def validate_again(rtol: float | None = None, atol: float | None = None, strict: bool = True) -> CompileResults:
     """Check the models that compile_graph wrote once more, with other tolerances."""
     options = capture.CompileOptions()
-    options.rtol = _number("rtol", rtol)
-    options.atol = _number("atol", atol)
+    options.rtol = None if rtol is None else _number("rtol", rtol)
+    options.atol = None if atol is None else _number("atol", atol)
     options.strict = bool(strict)
     report = capture.validate_written(options)
     report.raise_for_validation()

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/digester.h"
 #include "base/openssl_errors.h"
 #include "base/text.h"
 
@@ -90,10 +91,27 @@ Sha256::~Sha256() = default;
 void Sha256::update(std::span<const std::byte> bytes) { state_->digest.update(bytes); }
 Result<std::string> Sha256::finish() { return state_->digest.finish("sha256"); }
 
-Result<Digests> digest_bytes(std::span<const std::byte> bytes) {
-  LEAPP_ASSIGN_OR_RETURN(std::string md5, md5_of(bytes));
-  LEAPP_ASSIGN_OR_RETURN(std::string sha256, sha256_of(bytes));
+struct Digester::State {
+  Digest md5{EVP_md5()};
+  Digest sha256{EVP_sha256()};
+};
+
+Digester::Digester() : state_(std::make_unique<State>()) {}
+Digester::~Digester() = default;
+void Digester::update(std::span<const std::byte> bytes) {
+  state_->md5.update(bytes);
+  state_->sha256.update(bytes);
+}
+Result<Digests> Digester::finish() {
+  LEAPP_ASSIGN_OR_RETURN(std::string md5, state_->md5.finish("md5"));
+  LEAPP_ASSIGN_OR_RETURN(std::string sha256, state_->sha256.finish("sha256"));
   return Digests{std::move(md5), std::move(sha256)};
+}
+
+Result<Digests> digest_bytes(std::span<const std::byte> bytes) {
+  Digester digester;
+  digester.update(bytes);
+  return digester.finish();
 }
 
 Result<std::string> sha256_of_file(const std::filesystem::path& path) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/digester.h"
+
 namespace leapp {
 namespace {
 
@@ -31,6 +33,12 @@ TEST(Digest, OneOfThemIsTheSame) {
   const Digests both = digest_bytes(bytes_of("LEAPP")).value();
   EXPECT_EQ(md5_of(bytes_of("LEAPP")).value(), both.md5);
   EXPECT_EQ(sha256_of(bytes_of("LEAPP")).value(), both.sha256);
+}
+
+TEST(Digest, PiecesAreOneAfterTheOther) {
+  Digester digester;
+  for (const std::string_view piece : {"LE", "", "APP"}) digester.update(bytes_of(piece));
+  EXPECT_EQ(digester.finish().value(), digest_bytes(bytes_of("LEAPP")).value());
 }
 
 TEST(Digest, FileEqualsBytesAcrossPieces) {

@@ -94,6 +94,13 @@ Status StagedFolder::write(std::string_view name, std::span<const std::byte> byt
 }
 
 Status StagedFolder::write(std::string_view name, std::span<const std::span<const std::byte>> pieces) {
+  return write(name, [&](const Writer& write) {
+    for (const std::span<const std::byte> piece : pieces) LEAPP_RETURN_IF_ERROR(write(piece));
+    return Status();
+  });
+}
+
+Status StagedFolder::write(std::string_view name, const std::function<Status(const Writer&)>& fill) {
   if (committed_) return failed_precondition(fmt::format("{}: the folder is committed already", quote(name)));
   LEAPP_ASSIGN_OR_RETURN(const fs::path relative, checked_name(name));
   const fs::path path = staged_ / relative;
@@ -102,10 +109,7 @@ Status StagedFolder::write(std::string_view name, std::span<const std::span<cons
   if (error) return file_error("make", path.parent_path(), error.value());
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!file.is_open()) return file_error("write", path, errno);
-  for (const std::span<const std::byte> piece : pieces) {
-    LEAPP_RETURN_IF_ERROR(write_all(file.number(), piece, path));
-  }
-  return {};
+  return fill([&](std::span<const std::byte> piece) { return write_all(file.number(), piece, path); });
 }
 
 Status StagedFolder::commit(const std::vector<std::string>& previously_written) {

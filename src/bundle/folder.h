@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -44,6 +45,9 @@ class StagedFolder {
   Status write(std::string_view name, std::span<const std::byte> bytes);
   /// The pieces one after the other.
   Status write(std::string_view name, std::span<const std::span<const std::byte>> pieces);
+  /// What `fill` hands to the function it is given, one after the other; ends with the first failure of either.
+  using Writer = std::function<Status(std::span<const std::byte>)>;
+  Status write(std::string_view name, const std::function<Status(const Writer&)>& fill);
   Status write(std::string_view name, std::string_view text) { return write(name, std::as_bytes(std::span(text))); }
 
   /// Forces all to disk, takes over what the target holds (hard links, so an open log.txt stays the same file) except

@@ -48,6 +48,21 @@ TEST_F(StagedFolderTest, MakesAFolderThatWasNotThere) {
   EXPECT_EQ(staged.path("b.yaml"), target_ / "b.yaml");
 }
 
+TEST_F(StagedFolderTest, AFileIsFilledPieceByPieceUntilSomethingFails) {
+  auto staged = StagedFolder::create(target_).value();
+  const auto fill = [](const StagedFolder::Writer& write) {
+    for (const std::string_view piece : {"one", "two"}) {
+      const Status written = write(std::as_bytes(std::span(piece)));
+      if (!written.ok()) return written;
+    }
+    return Status();
+  };
+  ASSERT_TRUE(staged.write("a", fill).ok());
+  EXPECT_EQ(get(staged.path("a")), "onetwo");
+  const Status failed = staged.write("b", [](const StagedFolder::Writer&) { return invalid_argument("no model"); });
+  EXPECT_EQ(failed.message(), "no model");
+}
+
 TEST_F(StagedFolderTest, WithoutCommitNothingHappened) {
   put(target_ / "a", "old");
   {

@@ -19,13 +19,6 @@ namespace {
 
 constexpr std::size_t kSteps = 5;
 
-/// Sums in another order differ in the last digits; how many of those a number has depends on its type.
-Tolerance tolerance_of(DType dtype) {
-  if (dtype == DType::kFloat16) return {5e-3, 1e-3};
-  if (dtype == DType::kBFloat16) return {4e-2, 1e-2};
-  return {};
-}
-
 std::span<const std::byte> bytes_of(const TensorView& view) {
   return {static_cast<const std::byte*>(view.data), view.size() * dtype_size(view.dtype)};
 }
@@ -73,7 +66,7 @@ class Both {
 
   static void compare_one(const std::string& name, const TensorView& own, const TensorView& other,
                           EngineComparison& result) {
-    const TensorDifference found = compare(own, bytes_of(other), tolerance_of(own.dtype));
+    const TensorDifference found = compare(own, bytes_of(other), usual_tolerance(own.dtype));
     result.largest = std::max(result.largest, found.largest);
     if (!found.first || !result.port.empty()) return;
     result.port = name;

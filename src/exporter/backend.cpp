@@ -178,6 +178,8 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
     // A protobuf message, which a model is, has to be shorter than 2^31 bytes.
     reader.take_range("external_data_above", 0, backend.external_data_above,
                       [&](std::int64_t v) { backend.external_data_above = v; });
+    // ONNX keeps it as a float32.
+    reader.take_range("seed", 0, 1 << 24, [&](std::int64_t v) { backend.seed = v; });
   }
   if (backend.format == ModelFormat::kOnnx && backend.kind == BackendKind::kPytorch) {
     reader.take<bool>("optimize", "a bool", [&](bool value) { backend.optimize = value; });

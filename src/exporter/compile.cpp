@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <utility>
 
-#include "base/hash.h"
+#include "base/digester.h"
 #include "base/text.h"
 #include "bundle/folder.h"
 #include "bundle/owned_files.h"
@@ -43,8 +44,8 @@ double milliseconds_since(Clock::time_point start) {
 
 Status check_options(const CompileOptions& options) {
   for (const auto& [name, value] : {std::pair{"rtol", options.rtol}, std::pair{"atol", options.atol}}) {
-    if (!(value >= 0) || std::isinf(value)) {
-      return invalid_argument(fmt::format("compile_graph: {} must be a number >= 0, found {}", name, value));
+    if (value && (!(*value >= 0) || std::isinf(*value))) {
+      return invalid_argument(fmt::format("compile_graph: {} must be a number >= 0, found {}", name, *value));
     }
   }
   const GraphConfigs& configs = options.graph_configs;
@@ -60,6 +61,13 @@ Status check_options(const CompileOptions& options) {
   return {};
 }
 
+/// What the user gave decides alone; nothing: by dtype and size.
+std::optional<Tolerance> tolerance_of(const CompileOptions& options) {
+  if (!options.rtol && !options.atol) return std::nullopt;
+  const Tolerance usual;
+  return Tolerance{options.rtol.value_or(usual.rtol), options.atol.value_or(usual.atol)};
+}
+
 bundle::YamlMap configs_of(const GraphConfigs& configs) {
   bundle::YamlMap map;
   if (configs.frequency) map.emplace_back("frequency", *configs.frequency);
@@ -67,12 +75,25 @@ bundle::YamlMap configs_of(const GraphConfigs& configs) {
   return map;
 }
 
-/// A model as it is written.
+using Writer = bundle::StagedFolder::Writer;
+
+/// A model that is ready to be written. It is never in memory as a whole: weights go to the file from where they are.
 struct Emitted {
-  std::string bytes;
+  std::function<Status(const Writer&)> write;
   onnx::Pieces external_data = {};  ///< of the file beside it; empty: there is none
   std::optional<std::int64_t> opset_version;
 };
+
+Status write_pieces(const onnx::Pieces& pieces, const Writer& write) {
+  for (const onnx::Bytes& piece : pieces.pieces()) LEAPP_RETURN_IF_ERROR(write(piece.view));
+  return {};
+}
+
+/// What is in memory already.
+Emitted emitted_text(std::string text) {
+  const auto owner = std::make_shared<std::string>(std::move(text));
+  return {.write = [owner](const Writer& write) { return write(std::as_bytes(std::span(*owner))); }};
+}
 
 /// A model for a node, and what it needs to know of the bundle.
 struct EmitRequest {
@@ -85,21 +106,23 @@ Result<Emitted> emit_native_onnx(const EmitRequest& request) {
   const PreparedNode& node = request.node;
   emit::OnnxOptions options{.opset_version = static_cast<int>(node.backend.opset_version)};
   if (node.backend.ir_version) options.ir_version = static_cast<int>(*node.backend.ir_version);
+  options.seed = node.backend.seed;
   options.metadata = onnx_metadata(request.ports, request.configs);
   options.external_data_name = node.record->name + node.backend.suffix() + ".data";
   options.max_inline_bytes = static_cast<std::uint64_t>(node.backend.external_data_above);
   LEAPP_ASSIGN_OR_RETURN(emit::OnnxModel emitted, emit::emit_onnx(node.graph, options));
-  return Emitted{emitted.model.text(), std::move(emitted.external_data), node.backend.opset_version};
+  const auto model = std::make_shared<onnx::Pieces>(std::move(emitted.model));
+  return Emitted{[model](const Writer& write) { return write_pieces(*model, write); }, std::move(emitted.external_data),
+                 node.backend.opset_version};
 }
 
 Result<Emitted> emit_with_pytorch(const EmitRequest& request, const std::string& backend, Logger& log) {
-  Emitted model;
+  const bool onnx = request.node.backend.format == bundle::ModelFormat::kOnnx;
   PytorchRequest pytorch{.node = &request.node, .backend = backend};
-  if (request.node.backend.format == bundle::ModelFormat::kOnnx) {
-    pytorch.metadata = onnx_metadata(request.ports, request.configs);
-    model.opset_version = request.node.backend.opset_version;
-  }
-  LEAPP_ASSIGN_OR_RETURN(model.bytes, export_with_pytorch(std::move(pytorch), log));
+  if (onnx) pytorch.metadata = onnx_metadata(request.ports, request.configs);
+  LEAPP_ASSIGN_OR_RETURN(std::string bytes, export_with_pytorch(std::move(pytorch), log));
+  Emitted model = emitted_text(std::move(bytes));
+  if (onnx) model.opset_version = request.node.backend.opset_version;
   return model;
 }
 
@@ -123,11 +146,10 @@ Result<Emitted> emit_some_onnx(const EmitRequest& request, Logger& log) {
 Result<Emitted> emit_model(const EmitRequest& request, Logger& log) {
   const Backend& backend = request.node.backend;
   switch (backend.kind) {
-    case BackendKind::kTorchScript: {
-      LEAPP_ASSIGN_OR_RETURN(std::string bytes,
-                             emit::emit_torchscript(request.node.graph, {.source_lines = backend.source_lines}));
-      return Emitted{std::move(bytes), {}, {}};
-    }
+    case BackendKind::kTorchScript:
+      return Emitted{.write = [&graph = request.node.graph, lines = backend.source_lines](const Writer& write) {
+        return emit::emit_torchscript(graph, {.source_lines = lines}, write);
+      }};
     case BackendKind::kOnnx:
       return emit_some_onnx(request, log);
     case BackendKind::kPytorch:
@@ -139,17 +161,58 @@ Result<Emitted> emit_model(const EmitRequest& request, Logger& log) {
   return internal_error(fmt::format("node '{}' has no model to emit", request.node.record->name));
 }
 
+/// Somebody waits while gigabytes are written: a line for each.
+class WrittenBytes {
+ public:
+  WrittenBytes(std::string name, Logger& log) : name_(std::move(name)), log_(log) {}
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  void add(std::uint64_t bytes) {
+    const std::uint64_t before = size_ >> 30U;
+    size_ += bytes;
+    if (size_ >> 30U != before) log_.say(fmt::format("{}: {} GiB written", name_, size_ >> 30U));
+  }
+
+ private:
+  std::string name_;
+  Logger& log_;
+  std::uint64_t size_ = 0;
+};
+
 /// The weights beside a model, from where they are, and their checksum.
-Status write_external_data(const onnx::Pieces& data, bundle::StagedFolder& folder,
-                           bundle::ModelParameters& parameters) {
+Status write_external_data(const onnx::Pieces& data, bundle::StagedFolder& folder, bundle::ModelParameters& parameters,
+                           Logger& log) {
   if (data.size() == 0) return {};
   const std::string name = *parameters.model_path + ".data";
-  std::vector<std::span<const std::byte>> pieces;
-  for (const onnx::Bytes& piece : data.pieces()) pieces.push_back(piece.view);
-  LEAPP_RETURN_IF_ERROR(folder.write(name, pieces));
-  LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of_file(folder.path(name)));
+  Sha256 sum;
+  WrittenBytes written(name, log);
+  LEAPP_RETURN_IF_ERROR(folder.write(name, [&](const Writer& write) {
+    return write_pieces(data, [&](std::span<const std::byte> bytes) {
+      sum.update(bytes);
+      written.add(bytes.size());
+      return write(bytes);
+    });
+  }));
+  LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sum.finish());
   parameters.extra = bundle::external_data_entry(name, sha256);
   return {};
+}
+
+/// A model with its checksums. Returns its size.
+Result<std::uint64_t> write_model(const Emitted& emitted, bundle::StagedFolder& folder,
+                                  bundle::ModelParameters& parameters, Logger& log) {
+  Digester digester;
+  WrittenBytes written(*parameters.model_path, log);
+  LEAPP_RETURN_IF_ERROR(folder.write(*parameters.model_path, [&](const Writer& write) {
+    return emitted.write([&](std::span<const std::byte> bytes) {
+      digester.update(bytes);
+      written.add(bytes.size());
+      return write(bytes);
+    });
+  }));
+  LEAPP_ASSIGN_OR_RETURN(const Digests digests, digester.finish());
+  parameters.md5sum = digests.md5;
+  parameters.sha256sum = digests.sha256;
+  return written.size();
 }
 
 /// Emits and writes the models and fills in their parameters.
@@ -161,17 +224,14 @@ Status write_models(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& 
     if (node.backend.kind == BackendKind::kNone || node.backend.kind == BackendKind::kGiven) continue;
     const auto start = Clock::now();
     LEAPP_ASSIGN_OR_RETURN(const Emitted emitted, emit_model({node, model, spec.pipeline.configs}, log));
-    LEAPP_ASSIGN_OR_RETURN(const Digests digests, digest_bytes(std::as_bytes(std::span(emitted.bytes))));
     model.parameters.backend = node.backend.format_name();
     model.parameters.model_path = model.name + node.backend.suffix();
-    model.parameters.md5sum = digests.md5;
-    model.parameters.sha256sum = digests.sha256;
     model.parameters.opset_version = emitted.opset_version;
-    LEAPP_RETURN_IF_ERROR(folder.write(*model.parameters.model_path, emitted.bytes));
-    LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters));
+    LEAPP_ASSIGN_OR_RETURN(const std::uint64_t size, write_model(emitted, folder, model.parameters, log));
+    LEAPP_RETURN_IF_ERROR(write_external_data(emitted.external_data, folder, model.parameters, log));
     log.info(fmt::format("[{}/{}] {} -> {}, {} operators, {:.1f} kB, {:.0f} ms", i + 1, spec.models.size(), model.name,
                          node.backend.format_name(), graph::operator_count(node.graph),
-                         static_cast<double>(emitted.bytes.size()) / 1e3, milliseconds_since(start)));
+                         static_cast<double>(size + emitted.external_data.size()) / 1e3, milliseconds_since(start)));
   }
   return {};
 }
@@ -332,7 +392,7 @@ Result<CompileReport> compile_checked(capture::Recording& recording, const Compi
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
                                   .recording = &recording,
-                                  .tolerance = {options.rtol, options.atol},
+                                  .tolerance = tolerance_of(options),
                                   .dry_run = is_dry_run(recording, options)},
                                  options, report));
   if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, recording.folder, recording.name}, log);
@@ -352,7 +412,7 @@ Result<CompileReport> validate_again(capture::Recording& recording, const Compil
   LEAPP_RETURN_IF_ERROR(validate({.nodes = &nodes,
                                   .spec = &spec,
                                   .recording = &recording,
-                                  .tolerance = {options.rtol, options.atol},
+                                  .tolerance = tolerance_of(options),
                                   .verify_checksums = false},
                                  options, report));
   return report;

@@ -55,7 +55,7 @@ def check(
     folder: Path, given: list[list[torch.Tensor]], inputs: list[Any], suffix: str, marker: str, operator: str
 ) -> Any:
     """Every number of the first sample is right, and the finding points at the line with `marker`."""
-    result = node_again()
+    result = node_again(rtol=RTOL, atol=ATOL)
     assert result.status == "failed"
     [finding] = [one for one in result.findings if one.fails]
     found = run_file(folder / f"policy{suffix}", inputs[0])[0]
@@ -127,7 +127,7 @@ def test_one_operator(backend: str, tmp_path: Path) -> None:
 def test_nan_in_a_bias(backend: str, tmp_path: Path) -> None:
     folder, _ = export(tmp_path, Actor(), calls(), export_with=backend)
     spoil_weight(folder / ("policy.onnx" if backend == "onnx" else "policy.pt"), "second.bias", float("nan"))
-    [finding] = node_again().findings
+    [finding] = node_again(rtol=RTOL, atol=ATOL).findings
     assert finding.kind == "nan"
     assert finding.details[0] == (
         "policy/y0, sample 0: float32[4,5]: NaN in the exported output: 4 of 20 elements (20 %)"
@@ -167,7 +167,7 @@ def test_a_transposed_output(tmp_path: Path) -> None:
         model.graph.node.append(helper.make_node("Transpose", ["before"], ["y0"], perm=[1, 0]))
 
     edit_onnx(folder / "policy.onnx", transpose)
-    [finding] = node_again().findings
+    [finding] = node_again(rtol=RTOL, atol=ATOL).findings
     assert finding.line == line_of(square, "# square")
     found = run_file(folder / "policy.onnx", [torch.arange(9.0).reshape(3, 3)])[0]
     assert statistics(found, given[0][0].numpy(), RTOL, ATOL) in finding.details[0]
@@ -184,7 +184,7 @@ def test_another_shape(tmp_path: Path) -> None:
         dims[0].dim_value, dims[1].dim_value = 3, 2
 
     edit_onnx(folder / "policy.onnx", transpose)
-    result = node_again()
+    result = node_again(rtol=RTOL, atol=ATOL)
     assert result.status == "failed"
     assert "output 'y0': expected float32[2,3], found float32[3,2]" in result.message
 
@@ -198,7 +198,7 @@ def test_an_extra_output(tmp_path: Path) -> None:
         model.graph.output.append(helper.make_tensor_value_info(hidden[0], onnx.TensorProto.FLOAT, [4, 16]))
 
     edit_onnx(folder / "policy.onnx", add)
-    result = node_again()
+    result = node_again(rtol=RTOL, atol=ATOL)
     assert result.status == "failed"
     assert f"expected 1 outputs, found 2 (y0, {hidden[0]})" in result.message
 
@@ -230,7 +230,7 @@ def test_the_gate_order_of_a_gru(backend: str, tmp_path: Path) -> None:
         edit_onnx(folder / "policy.onnx", swap_gates)
     else:
         edit_torchscript(folder / "policy.pt", swap_in_torchscript)
-    [finding] = node_again().findings
+    [finding] = node_again(rtol=RTOL, atol=ATOL).findings
     assert finding.line == line_of(program, "# three gates")
     assert "aten::gru.input is the first" in finding.details[-1]
     for i, found in enumerate(run_file(folder / f"policy{'.onnx' if backend == 'onnx' else '.pt'}", inputs[0])):
@@ -261,7 +261,7 @@ def test_rounding_that_depends_on_the_opset(tmp_path: Path) -> None:
         model.graph.node.extend(nodes)
 
     edit_onnx(folder / "policy.onnx", round_up)
-    [finding] = node_again().findings
+    [finding] = node_again(rtol=RTOL, atol=ATOL).findings
     assert finding.line == line_of(program, "# halves")
     found = run_file(folder / "policy.onnx", inputs[0])[0]
     assert statistics(found, given[0][0].numpy(), RTOL, ATOL) in finding.details[0]

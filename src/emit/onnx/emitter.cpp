@@ -258,6 +258,22 @@ onnx::Pieces make_external(onnx::Graph& graph, const OnnxOptions& options) {
   return data;
 }
 
+/// Gives every operator that draws a seed of its own, from this one on; those in branches too.
+void set_seeds(onnx::Graph& graph, std::int64_t& seed) {
+  for (onnx::Node& node : graph.nodes) {
+    if (node.op_type == "RandomUniform" || node.op_type == "RandomNormal") {
+      node.attributes.push_back({"seed", static_cast<float>(seed++ % (1 << 24))});
+    }
+    for (onnx::Attribute& attribute : node.attributes) {
+      const auto* inner = std::get_if<std::shared_ptr<const onnx::Graph>>(&attribute.value);
+      if (inner == nullptr) continue;
+      auto seeded = std::make_shared<onnx::Graph>(**inner);
+      set_seeds(*seeded, seed);
+      attribute.value = std::shared_ptr<const onnx::Graph>(std::move(seeded));
+    }
+  }
+}
+
 Result<OnnxModel> finish(ModelBuilder& builder, const graph::Graph& graph, const OnnxOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const int ir_version, ir_version_of(options));
   onnx::Model model;
@@ -267,6 +283,7 @@ Result<OnnxModel> finish(ModelBuilder& builder, const graph::Graph& graph, const
   model.producer_version = LEAPP_VERSION;
   model.metadata_props = options.metadata;
   model.graph = builder.finish(graph.name().empty() ? "graph" : graph.name());
+  if (auto seed = options.seed) set_seeds(model.graph, *seed);
   std::uint64_t bytes = 0;
   for (const onnx::Tensor& tensor : model.graph.initializers) bytes += tensor.raw_data.view.size();
   OnnxModel result;

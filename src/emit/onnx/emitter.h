@@ -26,6 +26,7 @@ struct OnnxOptions {
   std::vector<std::pair<std::string, std::string>> metadata;  ///< metadata_props, in this order
   std::string external_data_name;  ///< of the file beside the model; needed when weights do not fit into it
   std::uint64_t max_inline_bytes = 1'900'000'000;  ///< weights above this go into that file
+  std::optional<std::int64_t> seed = {};           ///< the same random numbers in every run of the model; < 2^24
 };
 
 /// The bytes of a model, by pieces that share the graph's weights; Pieces::text() gives one block.

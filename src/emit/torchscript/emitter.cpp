@@ -3,6 +3,7 @@
 #include "emit/torchscript/emitter.h"
 
 #include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <exception>
@@ -110,17 +111,32 @@ void settle_overloads(const graph::Graph& graph, BuildOptions& options) {
 
 }  // namespace
 
-Result<std::string> emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options) try {
+Status emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options, const ByteSink& sink) try {
   if (graph.outputs().empty()) return invalid_argument("graph '" + graph.name() + "': expected at least one output");
   BuildOptions build{.with_tensors = false, .source_lines = false, .typed = {}};
   settle_overloads(graph, build);
   build.with_tensors = true;
   build.source_lines = options.source_lines;
-  return save(build_module(graph, build).module);
+  Status written;
+  const auto write = [&](const void* bytes, std::size_t size) {
+    if (written.ok()) written = sink({static_cast<const std::byte*>(bytes), size});
+    return size;
+  };
+  jit::ExportModule(build_module(graph, build).module, write);
+  return written;
 } catch (const NodeError& error) {
   return unimplemented(error.what());
 } catch (const std::exception& error) {
   return internal_error("graph '" + graph.name() + "': " + reason(error));
+}
+
+Result<std::string> emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options) {
+  std::string text;
+  LEAPP_RETURN_IF_ERROR(emit_torchscript(graph, options, [&](std::span<const std::byte> bytes) {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return Status();
+  }));
+  return text;
 }
 
 }  // namespace leapp::emit

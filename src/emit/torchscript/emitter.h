@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 
 #include "graph/graph.h"
@@ -21,5 +24,13 @@ struct TorchscriptOptions {
 /// kUnimplemented, with the operator and the user's line, for what TorchScript cannot say.
 /// REQUIRES: while a session records, the caller holds a capture::Suppress.
 [[nodiscard]] Result<std::string> emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options = {});
+
+/// Takes the bytes of a file one after the other.
+using ByteSink = std::function<Status(std::span<const std::byte>)>;
+
+/// The same, piece by piece and from where the weights are: nothing of them is copied. A failure of the sink is
+/// returned.
+[[nodiscard]] Status emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options,
+                                      const ByteSink& sink);
 
 }  // namespace leapp::emit

@@ -14,4 +14,8 @@ namespace leapp::emit {
 /// REQUIRES: while a session records, the caller holds a capture::Suppress.
 [[nodiscard]] std::optional<std::vector<graph::Constant>> evaluate(const graph::Node& node);
 
+/// The same in float64: floating-point arguments are widened, and so are results. What torch computes in whole numbers
+/// stays so.
+[[nodiscard]] std::optional<std::vector<graph::Constant>> evaluate_wide(const graph::Node& node);
+
 }  // namespace leapp::emit

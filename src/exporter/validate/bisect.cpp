@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "exporter/validate/interrupt.h"
-#include "exporter/validate/replay.h"
 
 namespace leapp::exporter {
 namespace {
@@ -20,8 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 class Search {
  public:
-  Search(const BisectRequest& request, Intermediates& model, const graph::Evaluator& evaluate)
-      : request_(request), model_(model), replay_(*request.graph, request.inputs, evaluate) {
+  Search(const BisectRequest& request, Intermediates& model, const Evaluators& evaluators)
+      : request_(request), model_(model), replay_(*request.graph, runs_of(request.inputs), used(request, evaluators)) {
     result_.operators = request.graph->nodes().size();
   }
 
@@ -47,6 +46,23 @@ class Search {
   }
 
  private:
+  static std::vector<Runs> runs_of(const Values& values) {
+    std::vector<Runs> runs;
+    for (const auto& value : values) runs.push_back({value});
+    return runs;
+  }
+
+  /// A tolerance of the user's decides alone: what rounding can do is not asked.
+  static Evaluators used(const BisectRequest& request, Evaluators evaluators) {
+    if (request.tolerance) evaluators.wide = nullptr;
+    return evaluators;
+  }
+
+  [[nodiscard]] Difference difference_of(const graph::Constant& found, const Runs& expected) const {
+    if (request_.tolerance) return measure(found, *expected.plain, *request_.tolerance);
+    return measure(found, *expected.plain, near_tolerance(*expected.plain), rounding_limits(expected).slack);
+  }
+
   bool out_of_time() const { return interrupted() || Clock::now() - start_ > request_.limits.time; }
 
   Bisection stopped(const std::string& why) {
@@ -80,11 +96,11 @@ class Search {
   /// True: this is where they part.
   bool step(const std::unordered_map<const graph::Value*, graph::Constant>& exported) {
     const graph::Node& node = replay_.next();
-    const Values results = replay_.step();
+    const std::vector<Runs> results = replay_.step();
     ++result_.position;
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto found = exported.find(node.result(i));
-      if (found == exported.end() || !results[i] || !differs(found->second, *results[i])) continue;
+      if (found == exported.end() || !results[i].plain || !differs(found->second, results[i])) continue;
       result_.outcome = Bisection::Outcome::kFirst;
       result_.op = node.qualified_name();
       result_.location = node.location();
@@ -93,13 +109,14 @@ class Search {
     return false;
   }
 
-  bool differs(const graph::Constant& found, const graph::Constant& expected) {
+  bool differs(const graph::Constant& found, const Runs& runs) {
+    const graph::Constant& expected = *runs.plain;
     if (found.type != expected.type) {
       result_.difference = fmt::format("expected {}, found {}", type_text(expected.type.dtype, expected.type.shape),
                                        type_text(found.type.dtype, found.type.shape));
       return true;
     }
-    const Difference difference = measure(found, expected, request_.tolerance);
+    const Difference difference = difference_of(found, runs);
     const bool nan = request_.nan_is_wrong ? difference.has_nan() : difference.found.nans != difference.expected.nans;
     if (nan) {
       result_.difference = fmt::format("NaN in {} of {} elements of the exported model's, in {} of the program's",
@@ -115,11 +132,11 @@ class Search {
   Bisection conclude() {
     bool compared = false;
     for (std::size_t i = 0; i < request_.recorded.size(); ++i) {
-      const auto captured = replay_.output(i);
-      if (!captured || !request_.recorded[i]) continue;
+      const Runs captured = replay_.output(i);
+      if (!captured.plain || !request_.recorded[i]) continue;
       compared = true;
-      if (captured->type != request_.recorded[i]->type) continue;
-      const Difference difference = measure(*captured, *request_.recorded[i], request_.tolerance);
+      if (captured.plain->type != request_.recorded[i]->type) continue;
+      const Difference difference = difference_of(*request_.recorded[i], captured);
       if (difference.agrees()) continue;
       result_.outcome = Bisection::Outcome::kSame;
       return result_;
@@ -131,15 +148,15 @@ class Search {
 
   const BisectRequest& request_;
   Intermediates& model_;
-  Replay replay_;
+  RoundingReplay replay_;
   Clock::time_point start_ = Clock::now();
   Bisection result_;
 };
 
 }  // namespace
 
-Bisection bisect(const BisectRequest& request, Intermediates& model, const graph::Evaluator& evaluate) {
-  return Search(request, model, evaluate).run();
+Bisection bisect(const BisectRequest& request, Intermediates& model, const Evaluators& evaluators) {
+  return Search(request, model, evaluators).run();
 }
 
 }  // namespace leapp::exporter

@@ -8,13 +8,14 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exporter/validate/checks.h"
 #include "exporter/validate/compare.h"
+#include "exporter/validate/rounding.h"
 #include "graph/graph.h"
-#include "graph/passes/fold_constants.h"
 #include "leapp/base/status.h"
 
 namespace leapp::exporter {
@@ -40,15 +41,14 @@ struct BisectLimits {
 
 struct BisectRequest {
   const graph::Graph* graph = nullptr;
-  Values inputs;    ///< of the sample, in the graph's order
-  Values recorded;  ///< what the program gave for the graph's outputs
-  Tolerance tolerance;
-  bool nan_is_wrong = false;  ///< also when both sides have it: who makes it is looked for
+  Values inputs;                            ///< of the sample, in the graph's order
+  Values recorded;                          ///< what the program gave for the graph's outputs
+  std::optional<Tolerance> tolerance = {};  ///< absent: what rounding can do
+  bool nan_is_wrong = false;                ///< also when both sides have it: who makes it is looked for
   BisectLimits limits = {};
   std::function<void(const std::string&)> progress = {};  ///< a line now and then; may be empty
 };
 
-/// `evaluate` computes an operator the way the program did.
-[[nodiscard]] Bisection bisect(const BisectRequest& request, Intermediates& model, const graph::Evaluator& evaluate);
+[[nodiscard]] Bisection bisect(const BisectRequest& request, Intermediates& model, const Evaluators& evaluators);
 
 }  // namespace leapp::exporter

@@ -64,9 +64,10 @@ class Bisect : public ::testing::Test {
  protected:
   void SetUp() override {
     graph_ = std::make_unique<graph::Graph>(graph::parse(kChain).value());
-    request_ = {.graph = graph_.get(), .inputs = {numbers({1, 2})}, .recorded = {numbers({8, 16})}};
+    request_ = {
+        .graph = graph_.get(), .inputs = {numbers({1, 2})}, .recorded = {numbers({8, 16})}, .tolerance = Tolerance{}};
   }
-  Bisection run() { return bisect(request_, model_, evaluate); }
+  Bisection run() { return bisect(request_, model_, {evaluate}); }
 
   std::unique_ptr<graph::Graph> graph_;
   BisectRequest request_;
@@ -75,7 +76,7 @@ class Bisect : public ::testing::Test {
 
 TEST_F(Bisect, NamesTheFirstThatDiffers) {
   FakeModel model({{"a", numbers({2, 4})}, {"b", numbers({4, 9})}, {"c", numbers({8, 18})}});
-  const Bisection found = bisect(request_, model, evaluate);
+  const Bisection found = bisect(request_, model, {evaluate});
   EXPECT_EQ(found.outcome, Bisection::Outcome::kFirst);
   EXPECT_EQ(found.position, 2U);
   EXPECT_EQ(found.operators, 3U);
@@ -85,7 +86,7 @@ TEST_F(Bisect, NamesTheFirstThatDiffers) {
 
 TEST_F(Bisect, ValuesThatTheModelLacksArePassedOver) {
   FakeModel model({{"c", numbers({8, 18})}});
-  EXPECT_EQ(bisect(request_, model, evaluate).position, 3U);
+  EXPECT_EQ(bisect(request_, model, {evaluate}).position, 3U);
 }
 
 TEST_F(Bisect, AModelThatDoesWhatWasCaptured) {
@@ -129,9 +130,9 @@ TEST_F(Bisect, NanOfBothSidesCountsWhenItsOriginIsWanted) {
   FakeModel model({{"a", numbers({0, kNan})}, {"b", numbers({0, kNan})}});
   BisectRequest request{.graph = &graph, .inputs = {numbers({1, -1})}, .recorded = {numbers({0, kNan})}};
   request.nan_is_wrong = true;
-  EXPECT_EQ(bisect(request, model, evaluate).position, 1U);
+  EXPECT_EQ(bisect(request, model, {evaluate}).position, 1U);
   request.nan_is_wrong = false;
-  EXPECT_NE(bisect(request, model, evaluate).outcome, Bisection::Outcome::kFirst);
+  EXPECT_NE(bisect(request, model, {evaluate}).outcome, Bisection::Outcome::kFirst);
 }
 
 TEST_F(Bisect, WhatIsRandomIsNotCompared) {
@@ -146,7 +147,7 @@ TEST_F(Bisect, WhatIsRandomIsNotCompared) {
   FakeModel model({{"a", numbers({0, 3})}, {"b", numbers({0, 6})}, {"c", numbers({2, 5})}});
   const BisectRequest request{
       .graph = &graph, .inputs = {numbers({1, 2})}, .recorded = {std::nullopt, numbers({2, 4})}};
-  EXPECT_EQ(bisect(request, model, evaluate).position, 3U);
+  EXPECT_EQ(bisect(request, model, {evaluate}).position, 3U);
 }
 
 }  // namespace

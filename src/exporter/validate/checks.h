@@ -47,6 +47,7 @@ struct NodeCheck {
   std::vector<std::string> outputs;  ///< names
   std::vector<double> max;           ///< of each output over all samples; not a number: not compared
   std::vector<OutputProblem> problems;
+  std::vector<std::string> notes;  ///< differences that are rounding, or a decision that hangs on it
   std::optional<Bisection> bisection;
   double milliseconds = 0;
   bool given = false;       ///< the model is the user's

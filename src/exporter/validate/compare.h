@@ -18,12 +18,15 @@ namespace leapp::exporter {
 /// Dense tensors in memory; absent: not known, and not compared.
 using Values = std::vector<std::optional<graph::Constant>>;
 
+class RoundingJudge;
+
 /// Which sample of which node is looked at: how messages begin.
 struct ComparedSample {
   std::string node;
   std::vector<std::string> outputs;  ///< names; an empty one is not compared
   std::size_t number = 0;
-  Tolerance tolerance;
+  std::optional<Tolerance> tolerance = {};  ///< the user's: decides alone. Absent: by dtype and size
+  RoundingJudge* judge = nullptr;           ///< without a tolerance: who tells what rounding can do; may be nobody
 };
 
 /// In which way an output is not what it should be.
@@ -54,11 +57,13 @@ struct OutputProblem {
 struct Comparison {
   std::vector<OutputProblem> problems;  ///< none: they agree
   std::vector<std::string> warnings;    ///< what is equal and still worth a look
+  std::vector<std::string> notes;       ///< what differs by rounding only, or by a decision that hangs on it
   std::vector<double> max;              ///< |difference| of each output; not a number: not compared
 };
 
 /// Compares what an exported model gave with what the program gave: number of outputs, dtypes, shapes, NaN and
-/// infinity, then |found - expected| <= atol + rtol * |expected|. Knows nothing of what ran the model.
+/// infinity, then |found - expected| <= atol + rtol * |expected|; without a tolerance, whether the difference is more
+/// than rounding. Knows nothing of what ran the model.
 [[nodiscard]] Comparison compare(const Values& found, const Values& expected, const ComparedSample& sample);
 
 /// "3 of 12 elements (25 %)"

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "base/tolerance.h"
 #include "graph/graph.h"
@@ -31,6 +33,7 @@ struct Difference {
   Content expected;
   double max = 0;
   double mean = 0;
+  double square = 0;        ///< the sum of all squares
   std::uint64_t worst = 0;  ///< the first element at which |difference| is `max`, row-major
   double worst_found = 0;
   double worst_expected = 0;
@@ -39,9 +42,22 @@ struct Difference {
   [[nodiscard]] bool agrees() const { return wrong == 0 && !has_nan(); }
 };
 
-/// Reads each element once and allocates nothing. REQUIRES: both have the same type.
+/// Reads each element once and allocates nothing. `slack`, if there is any, has a number for each element (two for a
+/// complex one): an element may be off by as much, whatever the tolerance says. REQUIRES: both have the same type.
 [[nodiscard]] Difference measure(const graph::Constant& found, const graph::Constant& expected,
-                                 const Tolerance& tolerance);
+                                 const Tolerance& tolerance, std::span<const double> slack = {});
+
+/// The numbers as doubles; complex ones are two.
+[[nodiscard]] std::vector<double> as_doubles(const graph::Constant& tensor);
+
+/// How large the numbers of a tensor are: the root of the mean square, without what is not finite and without what is a
+/// million times larger than all the rest (a mask of -1e9 says nothing of how exact the others are). 0 for nothing.
+[[nodiscard]] double typical_size(const graph::Constant& tensor);
+
+/// What is asked first when the user gave no tolerance: that each element differs by some units in the last place of
+/// the type, of its own size or of the tensor's as a whole. What is farther off may still be rounding (rounding.h).
+/// Whole numbers have to be equal.
+[[nodiscard]] Tolerance near_tolerance(const graph::Constant& expected);
 
 /// Of |found - expected|, with linear interpolation between neighbours (what NumPy does by default).
 struct Percentiles {

@@ -43,6 +43,11 @@ bool begins_later(const NodeCheck& node) {
                                                [](const OutputProblem& problem) { return problem.sample > 0; });
 }
 
+/// Not where an operator of the model, or its engine, was seen to compute something else.
+bool may_be_baked(const NodeCheck& node) {
+  return !node.bisection || node.bisection->outcome == Outcome::kSame || node.bisection->outcome == Outcome::kUnknown;
+}
+
 /// The numbers, as they stand below any finding about them: each output once, with its first sample that is wrong.
 std::vector<std::string> numbers_of(const NodeCheck& node) {
   std::vector<std::string> lines;
@@ -94,8 +99,9 @@ std::string mismatch_remedy(const NodeCheck& node) {
   }
   const std::string other = node.backend == "onnx" ? "jit" : "onnx";
   return fmt::format(
-      "the operator is exported with another result. If the difference is small enough for you, raise rtol or atol of "
-      "compile_graph; else write the line in other operators, or export the node with export_with=\"{}\"",
+      "the operator is exported with another result. If the difference is small enough for you, give compile_graph an "
+      "rtol "
+      "and an atol; else write the line in other operators, or export the node with export_with=\"{}\"",
       other);
 }
 
@@ -122,13 +128,24 @@ Finding numeric_finding(const NodeCheck& node) {
   const std::string name = first.output.empty() ? node.node : node.node + "/" + first.output;
   finding.what = fmt::format("{} of the exported model is not what the program gave, in {}: {}", name,
                              samples_text(node), first.brief);
-  if (begins_later(node)) {
+  if (begins_later(node) && may_be_baked(node)) {
     finding.what += ". Earlier samples agree: something that changes from call to call is baked into the model";
   }
   finding.details = numbers_of(node);
   if (node.bisection) finding.details.push_back(search_text(*node.bisection));
   if (node.bisection && node.bisection->outcome == Outcome::kFirst) locate(finding, node.bisection->location);
   finding.remedy = first.kind == ProblemKind::kNan ? nan_remedy(node) : mismatch_remedy(node);
+  return finding;
+}
+
+/// What passes, and is not quite equal.
+Finding rounding_finding(const NodeCheck& node) {
+  Finding finding;
+  finding.kind = "rounding";
+  finding.node = node.node;
+  finding.what = node.notes[0];
+  finding.details.assign(node.notes.begin() + 1, node.notes.end());
+  finding.remedy = "nothing, unless that is too much for you: rtol and atol of compile_graph, when given, decide alone";
   return finding;
 }
 
@@ -186,6 +203,7 @@ void join_node(NodeCheck& node, const std::vector<Suspect>& suspects, std::vecto
     for (Finding& finding : certain) findings.push_back(std::move(finding));
   }
   for (Finding& finding : likely) findings.push_back(std::move(finding));
+  if (!node.notes.empty() && node.problems.empty()) findings.push_back(rounding_finding(node));
   for (Finding& finding : of(suspects, node.node, Weight::kNote)) findings.push_back(std::move(finding));
 }
 
@@ -212,8 +230,8 @@ Finding drift_finding(const Drift& drift, std::size_t passes) {
   finding.details = {by_pass_text(drift, passes), drift.problem->text};
   finding.remedy =
       drift.trend == Trend::kGrows
-          ? "small differences add up from pass to pass. If that is right for this pipeline, raise rtol or "
-            "atol; else look for state that a node keeps and does not announce"
+          ? "small differences add up from pass to pass. If that is right for this pipeline, give an rtol and "
+            "an atol; else look for state that a node keeps and does not announce"
           : "a node gets something else than in the program: look for values that pass between nodes "
             "without LEAPP seeing it (docs/limits.md), and announce them with annotate.input_tensors";
   return finding;

@@ -28,7 +28,8 @@ std::optional<graph::Constant> Replay::value(const graph::Value* value) const {
 std::optional<graph::Constant> Replay::output(std::size_t index) const { return value(graph_.outputs()[index].value); }
 
 // The evaluator takes nodes whose operands are constants: a graph of this one operator has such.
-std::optional<std::vector<graph::Constant>> Replay::run(const graph::Node& node) {
+std::optional<std::vector<graph::Constant>> Replay::run(const graph::Node& node,
+                                                        const graph::Evaluator& evaluate) const {
   graph::Graph alone;
   std::unordered_map<const graph::Value*, graph::Value*> copies;
   for (const graph::Value* input : node.inputs()) {
@@ -44,7 +45,7 @@ std::optional<std::vector<graph::Constant>> Replay::run(const graph::Node& node)
     for (graph::Value*& one : *several) one = one == nullptr ? nullptr : copies.at(one);
   }
   for (const auto& result : node.results()) spec.results.push_back(result->type());
-  return evaluate_(*alone.append(std::move(spec)));
+  return evaluate(*alone.append(std::move(spec)));
 }
 
 void Replay::release(const graph::Node& node) {
@@ -55,7 +56,7 @@ void Replay::release(const graph::Node& node) {
 
 Values Replay::step() {
   const graph::Node& node = **next_++;
-  const auto results = run(node);
+  const auto results = run(node, evaluate_);
   Values values;
   for (std::size_t i = 0; i < node.results().size(); ++i) {
     const graph::Value* result = node.result(i);

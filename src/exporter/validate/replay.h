@@ -25,12 +25,24 @@ class Replay {
   /// Its results. REQUIRES: !done().
   Values step();
 
+  /// The results of next() if another evaluator ran it; nothing where it cannot. REQUIRES: !done().
+  [[nodiscard]] std::optional<std::vector<graph::Constant>> results_with(const graph::Evaluator& evaluate) const {
+    return run(next(), evaluate);
+  }
+  /// From now on this result of the operator that ran last is something else.
+  void put(const graph::Value* result, graph::Constant content) {
+    if (uses_left_.contains(result)) values_.insert_or_assign(result, std::move(content));
+  }
+  /// Forgets it: what depends on it is absent.
+  void forget(const graph::Value* result) { values_.erase(result); }
+
   /// What an output of the graph is. REQUIRES: done(), or the value was never computed by an operator.
   [[nodiscard]] std::optional<graph::Constant> output(std::size_t index) const;
 
  private:
   [[nodiscard]] std::optional<graph::Constant> value(const graph::Value* value) const;
-  std::optional<std::vector<graph::Constant>> run(const graph::Node& node);
+  [[nodiscard]] std::optional<std::vector<graph::Constant>> run(const graph::Node& node,
+                                                                const graph::Evaluator& evaluate) const;
   void release(const graph::Node& node);
 
   const graph::Graph& graph_;

@@ -96,6 +96,7 @@ Json json_of(const NodeCheck& node) {
   if (!node.random_outputs.empty()) json["random_outputs"] = node.random_outputs;
   json["problems"] = Json::array();
   for (const OutputProblem& problem : node.problems) json["problems"].push_back(json_of(problem));
+  if (!node.notes.empty()) json["notes"] = node.notes;
   if (node.bisection) json["bisection"] = json_of(*node.bisection);
   return json;
 }
@@ -132,8 +133,10 @@ Json json_of(const Finding& finding) {
 }  // namespace
 
 std::string report_text(const Validation& validation) {
-  Json json = {{"name", validation.name},
-               {"tolerance", {{"rtol", validation.tolerance.rtol}, {"atol", validation.tolerance.atol}}}};
+  const auto& given = validation.tolerance;
+  Json json = {
+      {"name", validation.name},
+      {"tolerance", {{"rtol", given ? Json(given->rtol) : Json()}, {"atol", given ? Json(given->atol) : Json()}}}};
   json["findings"] = Json::array();
   for (const Finding& finding : validation.findings) json["findings"].push_back(json_of(finding));
   json["nodes"] = Json::array();

@@ -11,9 +11,9 @@ namespace leapp::exporter {
 
 /// All that one validation found out.
 struct Validation {
-  std::string name;  ///< of the graph
-  Tolerance tolerance;
-  std::vector<NodeCheck> nodes;  ///< in the order of the YAML
+  std::string name;                    ///< of the graph
+  std::optional<Tolerance> tolerance;  ///< absent: by dtype and size
+  std::vector<NodeCheck> nodes;        ///< in the order of the YAML
   PipelineCheck pipeline;
   std::vector<Finding> findings;  ///< those that fail first
 };

@@ -56,10 +56,10 @@ struct NamedRunner {
   std::string name;                               ///< "LEAPP's own engine", "ONNX Runtime"; empty: there is only one
 };
 
-/// On every engine there is that runs it: ONNX Runtime, LEAPP's own. kNotFound when there is no ONNX Runtime (in the
-/// process, at LEAPP_ONNXRUNTIME, beside the torch package, or where the system's loader looks) and LEAPP's own engine
-/// does not cover the model.
-Result<std::vector<NamedRunner>> open_onnx_runners(const WrittenModel& written);
+/// On one of the engines: kOnnxRuntime or kNative. kNotFound when there is no ONNX Runtime (in the process, at
+/// LEAPP_ONNXRUNTIME, beside the torch package, or where the system's loader looks), kUnimplemented when LEAPP's own
+/// engine does not cover the model.
+Result<NamedRunner> open_onnx_runner(const WrittenModel& written, engine::Prefer prefer);
 
 /// While the result lives, torch runs models as they are written. Its optimiser watches the first runs and keeps every
 /// value of theirs in memory: not worth it for a few passes.

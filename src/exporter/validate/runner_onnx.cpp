@@ -117,20 +117,8 @@ std::unique_ptr<ModelRunner> runner_on(LoadedModel loaded, const bundle::Model& 
   return std::make_unique<EngineRunner>(std::move(loaded), ports);
 }
 
-Result<std::vector<NamedRunner>> open_onnx_runners(const WrittenModel& written) {
-  std::vector<NamedRunner> runners;
-  auto other = open_on(engine::Prefer::kOnnxRuntime, written);
-  const bool missing = !other.ok() && other.status().code() == StatusCode::kNotFound;
-  if (!other.ok() && !missing) return other.status();
-  if (other.ok()) runners.push_back(std::move(other).value());
-  auto own = open_on(engine::Prefer::kNative, written);
-  if (own.ok()) {
-    runners.push_back(std::move(own).value());
-  } else if (missing) {
-    const bool uncovered = own.status().code() == StatusCode::kUnimplemented;
-    return uncovered ? other.status() : own.status();
-  }
-  return runners;
+Result<NamedRunner> open_onnx_runner(const WrittenModel& written, engine::Prefer prefer) {
+  return open_on(prefer, written);
 }
 
 }  // namespace leapp::exporter

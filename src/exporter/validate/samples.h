@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "exporter/prepare.h"
 #include "exporter/validate/checks.h"
@@ -18,9 +19,9 @@ struct WrittenModel {
 };
 
 /// Loads the file as written, with what will run it later (torch for "jit", ONNX Runtime for "onnx"), and feeds it
-/// every sample of the node. "skipped", with the reason and a warning in the log, for what nothing here can run. Never
-/// throws.
-NodeCheck check_samples(const WrittenModel& written, const Tolerance& tolerance, Logger& log);
+/// every sample of the node. "skipped", with the reason and a warning in the log, for what nothing here can run.
+/// Without a tolerance, differences that rounding explains are notes. Never throws.
+NodeCheck check_samples(const WrittenModel& written, const std::optional<Tolerance>& tolerance, Logger& log);
 
 /// Inputs of the node's model in one sample, and the outputs that the program gave; random ones are absent.
 [[nodiscard]] Values recorded_inputs(const PreparedNode& node, std::size_t sample);

@@ -95,7 +95,7 @@ class Validator {
                             .progress = [&](const std::string& text) {
                               log_.info(fmt::format("{}: looking for the operator that differs: {}", check.node, text));
                             }};
-      return bisect(request, *intermediates.value(), emit::evaluate);
+      return bisect(request, *intermediates.value(), {emit::evaluate, emit::evaluate_wide});
     } catch (const std::exception& failure) {
       result.note = failure.what();
       return result;
@@ -149,13 +149,15 @@ class Validator {
     BundleReplay replay{.yaml = folder_ / (request_.recording->name + ".yaml"),
                         .spec = request_.spec,
                         .tolerance = request_.tolerance,
+                        .evaluators = {emit::evaluate, emit::evaluate_wide},
                         .verify_checksums = request_.verify_checksums,
                         .open = open_deployment_engine};
     for (const bundle::Model& model : request_.spec->models) {
       const PreparedNode& node = named(*request_.nodes, model.name);
       RecordedNode recorded{.name = model.name,
                             .passes = request_.recording->call_passes.at(model.name),
-                            .random_outputs = node.random_outputs};
+                            .random_outputs = node.random_outputs,
+                            .graph = node.graph.outputs().empty() ? nullptr : &node.graph};
       // Later ones, that are kept because something differed in them, follow no pass that is known.
       for (std::size_t i = 0; i < node.record->samples.size() && node.record->samples[i].call == i; ++i) {
         recorded.inputs.push_back(recorded_inputs(node, i));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "capture/record.h"
@@ -20,7 +21,7 @@ struct ValidationRequest {
   const std::vector<PreparedNode>* nodes = nullptr;
   const bundle::BundleSpec* spec = nullptr;
   capture::Recording* recording = nullptr;
-  Tolerance tolerance;
+  std::optional<Tolerance> tolerance;  ///< of the user's; absent: by dtype and size
   bool dry_run = false;
   bool verify_checksums = true;  ///< false: the files are known to be others than those that were written
 };
