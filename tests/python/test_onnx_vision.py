@@ -48,8 +48,9 @@ def deform_conv2d(
     pad_w: int, dilation_h: int, dilation_w: int, groups: int, offset_groups: int, use_mask: bool,
 ) -> Tensor:  # fmt: skip
     planes, taps = input.tolist(), weight.shape[2] * weight.shape[3]
+    moves, masks, weights = offset.tolist(), mask.tolist(), weight.tolist()
     batch, channels, (height, width) = input.shape[0], input.shape[1], offset.shape[2:]
-    out = torch.zeros(batch, weight.shape[0], height, width)
+    out = [[[[0.0] * width for _ in range(height)] for _ in range(weight.shape[0])] for _ in range(batch)]
     for n in range(batch):
         for o in range(weight.shape[0]):
             for i in range(weight.shape[1]):
@@ -60,11 +61,11 @@ def deform_conv2d(
                     for y in range(height):
                         for x in range(width):
                             at = 2 * (g * taps + k)
-                            row = y * stride_h - pad_h + ky * dilation_h + offset[n, at, y, x].item()
-                            column = x * stride_w - pad_w + kx * dilation_w + offset[n, at + 1, y, x].item()
-                            factor = mask[n, g * taps + k, y, x].item() if use_mask else 1.0
-                            out[n, o, y, x] += weight[o, i, ky, kx] * factor * between(planes[n][c], row, column)
-    return out + bias.view(1, -1, 1, 1)
+                            row = y * stride_h - pad_h + ky * dilation_h + moves[n][at][y][x]
+                            column = x * stride_w - pad_w + kx * dilation_w + moves[n][at + 1][y][x]
+                            factor = masks[n][g * taps + k][y][x] if use_mask else 1.0
+                            out[n][o][y][x] += weights[o][i][ky][kx] * factor * between(planes[n][c], row, column)
+    return torch.tensor(out) + bias.view(1, -1, 1, 1)
 
 
 def roi_align(
