@@ -8,7 +8,7 @@
 include_guard(GLOBAL)
 
 # Larger units are less work, and less of it at a time.
-set(LEAPP_UNIT_BYTES 100000 CACHE STRING "Size of the units of most targets")
+set(LEAPP_UNIT_BYTES 40000 CACHE STRING "Size of the units of most targets")
 set(LEAPP_TORCH_UNIT_BYTES 150000 CACHE STRING "Size of units that include torch")
 mark_as_advanced(LEAPP_UNIT_BYTES LEAPP_TORCH_UNIT_BYTES)
 

@@ -29,7 +29,10 @@ void note_given(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
     const bool number = tensor && inputs[i].toTensor().unsafeGetTensorImpl()->is_wrapped_number();
     op.repeatable = i == writes[0] || number || (!tensor && !is_tensor_list(inputs[i]));
     if (!op.repeatable) return;
-    op.given.push_back(number ? wrapped_number(inputs[i].toTensor()) : tensor ? c10::IValue() : frozen(inputs[i]));
+    const c10::Argument& formal = op.info->schema().arguments()[i];
+    op.given.push_back(number   ? wrapped_number(inputs[i].toTensor())
+                       : tensor ? c10::IValue()
+                                : frozen(inputs[i], formal));
   }
 }
 
