@@ -20,7 +20,8 @@ bool same_addresses(const c10::Device& a, const c10::Device& b) {
 
 bool is_from_outside(const c10::Storage& storage) {
   try {
-    return storage.data_ptr().get_deleter() != c10::GetAllocator(storage.device_type())->raw_deleter();
+    const c10::Allocator* torchs = c10::GetAllocator(storage.device_type());
+    return !torchs || storage.data_ptr().get_deleter() != torchs->raw_deleter();
   } catch (const c10::Error&) {
     return true;  // torch knows of no allocator for such a device
   }
