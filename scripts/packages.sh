@@ -31,7 +31,8 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 install_packages() {
   local missing told
   if ! has_apt; then
-    told=$work/told-$(printf '%s\n' "$@" | sha256sum | cut -c 1-12)
+    told=$work/told-$(sha256sum <<<"$*")
+    told=${told%% *}
     if [[ ! -e $told ]]; then
       warn "no apt here: install what these Debian packages hold: $*"
       mkdir -p "$work" && touch "$told"

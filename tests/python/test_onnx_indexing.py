@@ -153,7 +153,7 @@ REFUSED: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
     "x[mask]": (lambda x: x[x > 0].median(), "aten::index.Tensor at .*mask"),
     "x[mask] that chose nothing": (lambda x: x[x > 100].sort().values.sum(), "aten::index.Tensor at .*mask"),
     "nonzero of nothing": (lambda x: (x * 0).nonzero().unique().sum(), "aten::nonzero at .*depends on data"),
-    "masked_select": (lambda x: x.masked_select(x > 0)[:2].sum(), "aten::masked_select at .*depends on data"),
+    "masked_select": (lambda x: x.masked_select(x > 0).sort().values.sum(), "aten::masked_select at .*depends on data"),
     "unique": (lambda x: x.unique().sum(), "aten::_unique2 at .*depends on data"),
     "one_hot": (lambda x: torch.nn.functional.one_hot(x.argmax(1)).sum(-1), "give num_classes"),
     "bincount": (lambda x: torch.bincount(x.argmax(1)).sum(), "give minlength"),

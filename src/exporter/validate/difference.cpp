@@ -185,7 +185,8 @@ class RankSearch {
   std::vector<Wanted> wanted_;
 };
 
-/// Sums of squares by the power of two of the numbers.
+/// Sums of squares by the power of two of the numbers. Two kinds of numbers do not count: a fill far above the others
+/// (a mask of -1e9), and what is far below most others, such as what is left of a difference of equal numbers.
 class Magnitudes {
  public:
   void add(double value) {
@@ -193,35 +194,43 @@ class Magnitudes {
     ++counted_;
     if (value == 0) return;
     const double size = std::min(std::abs(value), std::ldexp(1.0, kLimit));
-    const auto bin = static_cast<std::size_t>(std::max(std::ilogb(size), -kLimit) + kLimit);
-    sums_[bin] += size * size;
-    ++counts_[bin];
+    Bin& bin = bins_[static_cast<std::size_t>(std::max(std::ilogb(size), -kLimit) + kLimit)];
+    bin.alike = bin.count == 0 || (bin.alike && bin.last == size);
+    bin.last = size;
+    bin.square += size * size;
+    ++bin.count;
+    ++sized_;
   }
 
   [[nodiscard]] double typical() const {
     double sum = 0;
     std::uint64_t seen = 0;
-    std::uint64_t left_out = 0;
     std::size_t empty = 0;
-    for (std::size_t bin = 0; bin < sums_.size(); ++bin) {
-      const bool behind_gap = seen > 0 && empty > kGap;
-      if (counts_[bin] > 0 && behind_gap) left_out += counts_[bin];
-      if (counts_[bin] == 0) empty += 1;
-      if (counts_[bin] == 0 || behind_gap) continue;
+    for (const Bin& bin : bins_) {
+      ++empty;
+      if (bin.count == 0) continue;
+      const bool is_fill = bin.alike && seen + bin.count == sized_;
+      if (seen > 0 && empty > kGap && (is_fill || 2 * seen >= sized_)) break;
       empty = 0;
-      seen += counts_[bin];
-      sum += sums_[bin];
+      seen += bin.count;
+      sum += bin.square;
     }
-    const std::uint64_t within = counted_ - left_out;
+    const std::uint64_t within = counted_ - (sized_ - seen);
     return within == 0 ? 0 : std::sqrt(sum / static_cast<double>(within));
   }
 
  private:
+  struct Bin {
+    double square = 0;
+    double last = 0;
+    std::uint64_t count = 0;
+    bool alike = true;  ///< all its numbers are one
+  };
   static constexpr int kLimit = 500;  // whose square is still a number
   static constexpr std::size_t kGap = 20;
-  std::array<double, 2 * kLimit + 1> sums_{};
-  std::array<std::uint64_t, 2 * kLimit + 1> counts_{};
+  std::array<Bin, 2 * kLimit + 1> bins_{};
   std::uint64_t counted_ = 0;
+  std::uint64_t sized_ = 0;
 };
 
 constexpr std::array<double, 5> kShares = {0.5, 0.75, 0.9, 0.99, 0.995};

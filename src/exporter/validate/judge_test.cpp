@@ -225,5 +225,18 @@ TEST(NearTolerance, KnowsDtypeAndSize) {
   EXPECT_EQ(near_tolerance(constant(at::ones({3}, at::kLong))).rtol, 0);
 }
 
+TEST(NearTolerance, WhatIsLeftOfEqualNumbersIsNoMeasureOfTheOthers) {
+  at::Tensor values = noise({18}, 1);
+  values.slice(0, 0, 6) = 3e-8;
+  values[6] = -2e-8;
+  EXPECT_GT(near_tolerance(constant(values)).atol, 1e-6);
+}
+
+TEST(NearTolerance, AFillOfMostElementsIsNoMeasureOfTheOthers) {
+  at::Tensor values = noise({20}, 1);
+  values.slice(0, 2) = -1e9;
+  EXPECT_LT(near_tolerance(constant(values)).atol, 1e-3);
+}
+
 }  // namespace
 }  // namespace leapp::exporter
