@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -82,11 +83,31 @@ class Reach {
   std::unordered_map<const jit::Value*, c10::IValue> objects_;
 };
 
+/// Two tensors in one memory, of which one is what a branch or a loop gave: on another way they may be two.
+void refuse_shared(const ScriptedRun& run, const std::vector<const jit::Value*>& values) {
+  struct Users {
+    std::set<const c10::TensorImpl*> tensors;
+    bool chosen = false;
+  };
+  std::unordered_map<const c10::StorageImpl*, Users> memories;
+  for (const jit::Value* value : values) {
+    const c10::IValue& held = run.get(value).value;
+    if (!held.isTensor() || !held.toTensor().has_storage()) continue;
+    Users& users = memories[held.toTensor().storage().unsafeGetStorageImpl()];
+    users.tensors.insert(held.toTensor().unsafeGetTensorImpl());
+    users.chosen = users.chosen || run.is_chosen(held.toTensor());
+    if (users.chosen && users.tensors.size() > 1) {
+      throw Unrecordable("two tensors are one memory on the way that it came, and may be two on another");
+    }
+  }
+}
+
 /// All that blocks can reach.
 struct Surroundings {
   Surroundings(const ScriptedRun& run, at::ArrayRef<jit::Block*> blocks) {
     std::set<const jit::Value*> made;
     for (jit::Block* block : blocks) add_free(block, made, free);
+    refuse_shared(run, free);
     Reach reach(run, world);
     for (jit::Block* block : blocks) reach.add(block);
     for (const jit::Value* value : free) {
@@ -151,11 +172,19 @@ std::vector<std::size_t> parts_from(std::size_t count) {
 
 std::string printed(const graph::Graph& graph) { return graph::print(graph); }
 
-/// Tensors are the program's own from here on: an operator that gave back what it was given would be none.
-Tensors apart(Tensors results, const ScriptedWorld& world) {
+/// Tensors are the program's own from here on: an operator that gave back what it was given would be none. Whether two
+/// of them are one memory depends on the data, and no block may be recorded by that: in a recording each has its own.
+/// The program itself keeps what it has; refuse_shared asks for it.
+Tensors apart(ScriptedRun& run, Tensors results, const ScriptedWorld& world) {
   std::set<const c10::TensorImpl*> seen;
   for (at::Tensor& result : results) {
-    if (world.has(result) || !seen.insert(result.unsafeGetTensorImpl()).second) result = at::alias(result);
+    const bool fresh = seen.insert(result.unsafeGetTensorImpl()).second && !world.has(result);
+    if (run.recording()) {
+      result = result.clone();
+    } else if (!fresh) {
+      result = at::alias(result);
+    }
+    run.note_chosen(result);
   }
   return results;
 }
@@ -287,7 +316,7 @@ void record_branch(ScriptedRun& run, jit::Node* node) {
     Tensors given;
     for (const BranchSlot& slot : slots)
       given.push_back(result_tensor(run.get(taken->outputs()[slot.output]), slot.type));
-    return apart(std::move(given), around.world);
+    return apart(run, std::move(given), around.world);
   });
   for (std::size_t i = 0; i < node->outputs().size(); ++i) {
     ScriptedItem item = run.get(taken->outputs()[i]);
@@ -519,7 +548,7 @@ Tensors LoopRecording::real_results() {
     if (initial(i).value.isTensor()) known.add(initial(i).value);
     given.push_back(result_tensor(run_.get(node_->outputs()[i]), type_of(slots_[i].initial)));
   }
-  return apart(std::move(given), known);
+  return apart(run_, std::move(given), known);
 }
 
 }  // namespace

@@ -55,6 +55,10 @@ void run_scripted(const ScriptedCode& code, jit::Stack& stack) {
   }
 }
 
+bool ScriptedRun::is_chosen(const at::Tensor& tensor) const {
+  return std::any_of(chosen_.begin(), chosen_.end(), [&](const at::Tensor& one) { return one.is_same(tensor); });
+}
+
 void ScriptedRun::run(jit::Block& block) {
   for (jit::Node* node : block.nodes()) {
     const ScriptedLine line(line_of(*node));

@@ -41,6 +41,10 @@ class ScriptedRun {
   [[nodiscard]] c10::IValue here(const c10::IValue& value) const;
   [[nodiscard]] BlockRecording* recording() const { return recording_; }
 
+  /// A result of a branch or a loop: which memory it is depends on the data.
+  void note_chosen(const at::Tensor& tensor) { chosen_.push_back(tensor); }
+  [[nodiscard]] bool is_chosen(const at::Tensor& tensor) const;
+
   void run(torch::jit::Block& block);
 
   /// Nothing is recorded and no twins are made while it runs: what an operator (control.h) stands for.
@@ -66,6 +70,7 @@ class ScriptedRun {
   const ScriptedCode& code_;
   BlockRecording* recording_;
   Values values_;
+  std::vector<at::Tensor> chosen_;
   bool quiet_ = false;
 };
 
