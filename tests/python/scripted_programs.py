@@ -38,6 +38,48 @@ def scripted(function: Any) -> Any:
 
 
 @scripted
+def _broken_off_inside(x: torch.Tensor) -> torch.Tensor:
+    """Whether what it breaks off with is what it goes on with depends on the data."""
+    y = x * 0.5
+    z = x + 0.25
+    count = 0
+    while count < 5 and bool(y.sum() > -0.5):
+        count += 1
+        z = x - y
+        if bool(y.abs().max() > 0.6):
+            z = x * x
+            y = x.relu() * 0.3
+            if bool(y.sum() > 0.5):
+                break
+        else:
+            y = y + 0.1
+    return y + z
+
+
+@kept
+def broken_off_inside(x: torch.Tensor) -> torch.Tensor:
+    return _broken_off_inside(x)
+
+
+@scripted
+def _no_round_inside(x: torch.Tensor) -> torch.Tensor:
+    """The inner loop gives back what it was given when it does nothing."""
+    y = x * 0.5
+    for _ in range(min(int(x.abs().sum()), 4)):
+        y.clamp_(-2.0, 2.0)
+        rounds = 0
+        while rounds < 3 and bool(y[0] > 0.5):
+            rounds += 1
+            y = y * 0.75 - 0.2
+    return y
+
+
+@kept
+def no_round_inside(x: torch.Tensor) -> torch.Tensor:
+    return _no_round_inside(x)
+
+
+@scripted
 def _count(x: torch.Tensor) -> torch.Tensor:
     n = int(x.abs().sum())
     y = torch.zeros_like(x)

@@ -21,18 +21,31 @@ PASSES = 3
 TOLD = ("the way it went", "branches on a value", "leaves the graph")
 
 
+class FailsByItselfError(Exception):
+    """Numbers that grow beyond what fits."""
+
+
 def plain(function: Any, x: torch.Tensor) -> Any:
     """What the code says. torch 2.13's optimised executor gives something else for some of these (seed 44)."""
     with torch.jit.optimized_execution(False):
-        return function(x.clone())
+        try:
+            return function(x.clone())
+        except RuntimeError as failure:
+            raise FailsByItselfError from failure
 
 
 def outcome(seed: int, folder: Path) -> str:
-    """ "right", "told" where the log says that the model has only what was seen, or why it was refused."""
+    """ "right", "told" where the log says that the model has only what was seen, "fails", or why it was refused."""
     function, source = scripted_generator.made(seed)
+    samples = closed_loop.inputs(PASSES, seed=seed)
+    fresh = closed_loop.inputs(40, seed=20_000 + seed)
+    try:
+        answers = [plain(function, x) for x in samples]
+        fresh_answers = [plain(function, x) for x in fresh]
+    except FailsByItselfError:
+        return "fails"
     leapp.start("g", save_path=str(folder))
-    for x in closed_loop.inputs(PASSES, seed=seed):
-        expected = plain(function, x)
+    for x, expected in zip(samples, answers, strict=True):
         found = function(annotate.input_tensors("policy", {"x": x.clone()}))
         annotate.output_tensors("policy", {"y": found}, export_with="jit" if seed % 2 else "onnx")
         problem = harness.difference_in_bits([expected], harness.snapshot([found]))
@@ -46,8 +59,7 @@ def outcome(seed: int, folder: Path) -> str:
     if any(text in log for text in TOLD):
         return "told"
     manager = leapp.InferenceManager(folder / "g")
-    for step, x in enumerate(closed_loop.inputs(40, seed=20_000 + seed)):
-        expected = plain(function, x)
+    for step, (x, expected) in enumerate(zip(fresh, fresh_answers, strict=True)):
         found = manager({"policy/x": x} if "policy/x" in manager.inputs else {})["policy/y"]
         problem = harness.difference([expected], [found], rtol=1e-3, atol=1e-4)
         assert problem is None, f"seed {seed}, step {step}: {problem}\n{source}\n{log}"
@@ -57,4 +69,5 @@ def outcome(seed: int, folder: Path) -> str:
 @pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
 def test_random_scripted_functions(first: int, tmp_path: Path) -> None:
     found = [outcome(seed, tmp_path / str(seed)) for seed in range(first, first + CHUNK)]
-    assert found.count("right") >= CHUNK // 2, [text for text in found if text != "right"]
+    ran = CHUNK - found.count("fails")
+    assert found.count("right") >= ran // 2, [text for text in found if text != "right"]
