@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)  # the tensors are tiny, and the machine is shared
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script, for programs under test too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     device_mode.begin()
     import leapp
 
