@@ -6,7 +6,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 FUZZ_SECONDS ?= 60
-PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/faults
+PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/faults tests/zoo
 
 # With tensors on a device of our own. Files of tests/python that say nothing of memory of the CPU alone.
 on_device = LEAPP_TEST_DEVICE=annex .venv/bin/python -m pytest -n auto --dist worksteal
