@@ -13,7 +13,7 @@ from pathlib import Path
 
 import both as runs
 import differences
-import page
+import parity_page
 import pytest
 
 pytestmark = pytest.mark.skipif(
@@ -55,4 +55,4 @@ def test_every_difference_has_a_program() -> None:
 
 def test_the_page_is_made_from_the_tables() -> None:
     file = Path(runs.ROOT, "docs", "coming_from_leapp.md")
-    assert file.read_text() == page.text(), "run tests/parity/page.py"
+    assert file.read_text() == parity_page.text(), "run tests/parity/parity_page.py"

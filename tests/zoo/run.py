@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-import page
+import zoo_page
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "build" / "zoo" / "results.json"
@@ -119,10 +119,10 @@ def main() -> int:
     chosen = [name for name in names if options.only in name]
     results = run_all(chosen, options.ways.split(","), options.jobs, options.again)
     known = {name: results[name] for name in names if name in results}
-    print(page.summary(known))
+    print(zoo_page.summary(known))
     if options.write:
-        page.write(known)
-    return 0 if options.only or page.as_expected(known) else 1
+        zoo_page.write(known)
+    return 0 if options.only or zoo_page.as_expected(known) else 1
 
 
 if __name__ == "__main__":

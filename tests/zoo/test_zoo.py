@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import page
 import pytest
 import run_one
+import zoo_page
 
 TEN = [
     "hand-written/rotary in parts",
@@ -38,15 +38,15 @@ def found(status: str, **figures: float) -> dict[str, object]:
 
 def test_one_wrong_network_fails_the_zoo() -> None:
     good = {f"a/{i}": {"jit": found("right"), "onnx": found("right")} for i in range(20)}
-    assert page.as_expected(good)
-    assert not page.as_expected({**good, "a/0": {"jit": found("right"), "onnx": found("wrong")}})
-    assert page.as_expected({**good, "a/0": {"jit": found("right"), "onnx": found("refused")}})
-    assert not page.as_expected({**good, "a/0": {"jit": found("failed"), "onnx": found("right")}})
+    assert zoo_page.as_expected(good)
+    assert not zoo_page.as_expected({**good, "a/0": {"jit": found("right"), "onnx": found("wrong")}})
+    assert zoo_page.as_expected({**good, "a/0": {"jit": found("right"), "onnx": found("refused")}})
+    assert not zoo_page.as_expected({**good, "a/0": {"jit": found("failed"), "onnx": found("right")}})
 
 
 def test_the_table_says_what_was_found() -> None:
     fast, slow = found("right", seconds=0.5), found("right", seconds=10.0)
-    text = page.written({"a/b": {"jit": found("refused"), "onnx": fast, "torch": slow}})
+    text = zoo_page.written({"a/b": {"jit": found("refused"), "onnx": fast, "torch": slow}})
     assert "| `a/b` | 0.00 | refused | right | 0.50 | 2 | exported | 10.00 | 2 |" in text
     assert "- `a/b`, jit, refused: why" in text
     assert "20 times faster in the median of 1" in text

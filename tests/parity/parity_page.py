@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/coming_from_leapp.md from what tests/parity holds: python tests/parity/page.py"""
+"""Writes docs/coming_from_leapp.md from what tests/parity holds: python tests/parity/parity_page.py"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import differences
 import surface
 
 HEAD = """\
-<!-- Written by tests/parity/page.py; tests/parity fails when this is not what it writes. -->
+<!-- Written by tests/parity/parity_page.py; tests/parity fails when this is not what it writes. -->
 # Coming from `leapp` on PyPI
 
 For people who have programs and bundles of `leapp` 0.7.2. Everything said here about that package was found by running
