@@ -79,6 +79,8 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     _patch("__reduce_ex__", _noticing_pickle)
     _patch("_swap_tensor_impl", _releasing, torch._C)
     _patch("_str", _noticing_print, torch._tensor_str)
+    if hasattr(torch._ops, "_PyObjectDispatcher"):
+        _patch("__call__", _through_the_dispatcher, torch._ops.OpOverload)
     tensor_indices.install()
     followed_numbers.install()
     scripted_calls.install()
@@ -117,6 +119,17 @@ def _patch(name: str, make: Callable[[Any], Any], owner: Any = torch.Tensor) -> 
     """Replace a function by what `make` makes of it."""
     original = getattr(owner, name)
     function_patches.replace(owner, name, functools.wraps(original)(make(original)))
+
+
+def _through_the_dispatcher(original: Any) -> Any:
+    """Since torch 2.15 operators written in Python are called without the dispatcher, where nobody sees them."""
+
+    def dispatched(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if self._pyobj_dispatcher is None:
+            return original(self, *args, **kwargs)
+        return self._cpp_dispatch_handle(*args, **kwargs)
+
+    return dispatched
 
 
 def _noticing_escape(method: str, original: Any) -> Any:

@@ -19,7 +19,7 @@ import sweep
 import torch
 from harness import LONG, as_ports
 from op_samples import Call, calls, op_id, operators
-from operator_table import LOUD, RANDOM_ORDER, RESULTS, TORCH_STRIDES, WRITES, rows_on_the_page
+from operator_table import LOUD, RANDOM_ORDER, RESULTS, TORCH_STRIDES, WRITES, of_the_pinned_torch, rows_on_the_page
 from torch.testing._internal.opinfo.core import OpInfo
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
@@ -215,11 +215,13 @@ def test_write(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Non
         assert not [failure for failure in failures if failure.node.endswith(CONTIGUOUS)], text
 
 
+@of_the_pinned_torch
 def test_the_tables_name_variants_of_the_database() -> None:
     assert set(WRITES) | NO_SAMPLE <= set(VARIANTS), "a table has entries that no test looks at"
     assert len(VARIANTS) >= 400
 
 
+@of_the_pinned_torch
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--write-operators"):
         return  # written at the end of the run

@@ -34,10 +34,12 @@ def test_operator(name: str, tmp_path: Path) -> None:
     assert found.own in known, f"onnx_table.py knows {known}: {found.own.value}: {found.own_text}"
 
 
+@operator_table.of_the_pinned_torch
 def test_the_table_names_operators_of_the_database() -> None:
     assert set(NOT_NATIVE) | set(OWN) <= set(BY_ID), "the table has entries that no test looks at"
 
 
+@operator_table.of_the_pinned_torch
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--write-operators"):
         return  # written at the end of the run

@@ -13,7 +13,7 @@ import sweep
 import torch
 from harness import LONG, as_ports
 from op_samples import Call, calls, invoke, op_id, operators
-from operator_table import LOUD, OPERATORS, RESULTS, rows_on_the_page
+from operator_table import LOUD, OPERATORS, RESULTS, of_the_pinned_torch, rows_on_the_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
 
@@ -57,11 +57,13 @@ def test_operator(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> 
     assert not (OPERATORS[name] in LOUD and silent), f"fails without a word: {text}"
 
 
+@of_the_pinned_torch
 def test_the_table_names_operators_of_the_database() -> None:
     assert set(OPERATORS) <= set(BY_ID), "the table has entries that no test looks at"
     assert len(BY_ID) >= 490
 
 
+@of_the_pinned_torch
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--write-operators"):
         return  # written at the end of the run
