@@ -186,12 +186,12 @@ class _Builder:
         function = getattr(getattr(getattr(torch.ops, namespace), name), each.overload or "default")
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
-        for formal in function._schema.arguments:
+        for place, formal in enumerate(function._schema.arguments):
             if formal.name not in each.arguments:
                 continue
             value = self._argument(each.arguments[formal.name])
             # Behind an argument that was left out there are names only.
-            if formal.kwarg_only or len(positional) < function._schema.arguments.index(formal):
+            if formal.kwarg_only or len(positional) < place:
                 keywords[formal.name] = value
             else:
                 positional.append(value)

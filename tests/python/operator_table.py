@@ -23,10 +23,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "operators.md"
 
 # The tables and the page are of one torch; what others know is tested with them, but has no row.
-of_the_pinned_torch = pytest.mark.skipif(
-    f"torch=={torch.__version__.partition('+')[0]}" not in (ROOT / "requirements" / "torch.txt").read_text().split(),
-    reason="the tables are of another torch",
-)
+PINNED_TORCH = f"torch=={torch.__version__.partition('+')[0]}" in (ROOT / "requirements/torch.txt").read_text().split()
+of_the_pinned_torch = pytest.mark.skipif(not PINNED_TORCH, reason="the tables are of another torch")
 
 DATA_SHAPE = "the output's shape depends on data"
 NO_TENSOR = "returns no tensor"

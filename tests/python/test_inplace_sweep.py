@@ -19,7 +19,16 @@ import sweep
 import torch
 from harness import LONG, as_ports
 from op_samples import Call, calls, op_id, operators
-from operator_table import LOUD, RANDOM_ORDER, RESULTS, TORCH_STRIDES, WRITES, of_the_pinned_torch, rows_on_the_page
+from operator_table import (
+    LOUD,
+    PINNED_TORCH,
+    RANDOM_ORDER,
+    RESULTS,
+    TORCH_STRIDES,
+    WRITES,
+    of_the_pinned_torch,
+    rows_on_the_page,
+)
 from torch.testing._internal.opinfo.core import OpInfo
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
@@ -208,7 +217,7 @@ def test_write(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Non
     if name not in WRITES:
         assert not failures, text
         return
-    assert failures, f"{name} is in the table of what does not export, but passes: remove it there"
+    assert failures or not PINNED_TORCH, f"{name} is in the table of what does not export, but passes: remove it there"
     silent = [failure for failure in failures if failure.silent]
     assert not (WRITES[name] in LOUD and silent), f"fails without a word: {text}"
     if WRITES[name] in (RANDOM_ORDER, TORCH_STRIDES):

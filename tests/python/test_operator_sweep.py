@@ -13,7 +13,7 @@ import sweep
 import torch
 from harness import LONG, as_ports
 from op_samples import Call, calls, invoke, op_id, operators
-from operator_table import LOUD, OPERATORS, RESULTS, of_the_pinned_torch, rows_on_the_page
+from operator_table import LOUD, OPERATORS, PINNED_TORCH, RESULTS, of_the_pinned_torch, rows_on_the_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
 
@@ -52,7 +52,7 @@ def test_operator(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> 
     if name not in OPERATORS:
         assert not failures, text
         return
-    assert failures, f"{name} is in the table of what does not export, but passes: remove it there"
+    assert failures or not PINNED_TORCH, f"{name} is in the table of what does not export, but passes: remove it there"
     silent = [failure for failure in failures if failure.silent]
     assert not (OPERATORS[name] in LOUD and silent), f"fails without a word: {text}"
 

@@ -20,6 +20,7 @@ import torch
 import yaml
 from leapp import annotate
 from onnx_run import OnnxModel, named
+from operator_table import PINNED_TORCH, of_the_pinned_torch
 from torch import Tensor, nn
 
 BACKENDS = ["onnx-dynamo", "onnx-torchscript", "pt2"]
@@ -80,7 +81,7 @@ def test_mlp(backend: str, tmp_path: Path) -> None:
     fresh = torch.randn(2, 6)
     torch.testing.assert_close(run(fresh), [mlp(fresh).detach()], rtol=1e-5, atol=1e-6)
     log = (tmp_path / "graph" / "log.txt").read_text()
-    assert backend != "onnx-torchscript" or f"{backend} says:" in log
+    assert backend != "onnx-torchscript" or not PINNED_TORCH or f"{backend} says:" in log
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -226,6 +227,7 @@ def test_versions_and_options(backend: str, tmp_path: Path) -> None:
     assert onnx.load(str(tmp_path / "graph" / "node.onnx")).ir_version == 8
 
 
+@of_the_pinned_torch  # before 2.9 it fails otherwise, with its own words
 def test_versions_that_cannot_be_are_value_errors(tmp_path: Path) -> None:
     def normalised(x: Tensor) -> Tensor:
         return nn.functional.layer_norm(x, (5,))
@@ -319,7 +321,11 @@ def test_writes_and_sorts_by_torchscript(fn: Callable[[Tensor], Any], opset: int
 def test_torchs_exporter_is_as_it_was_afterwards(tmp_path: Path) -> None:
     export(lambda x: written(x, lambda y: y[0].fill_(1.0)), {"x": torch.randn(3, 4)}, tmp_path, "onnx-torchscript")
     from leapp import torchscript_symbolics
-    from torch.onnx._internal.torchscript_exporter import registration
+
+    try:
+        from torch.onnx._internal.torchscript_exporter import registration
+    except ModuleNotFoundError:  # before torch 2.9
+        from torch.onnx._internal import registration
 
     for name in torchscript_symbolics._SYMBOLICS:
         group = registration.registry.get_function_group(name)

@@ -266,16 +266,20 @@ def test_other_threads_run_during_a_step(tmp_path: Path) -> None:
 
 def test_nothing_is_left_behind(manager: InferenceManager) -> None:
     inputs = {"pre/x": X}
-    manager(inputs)
-    gc.collect()
+
+    def run(times: int) -> None:
+        for _ in range(times):
+            manager(inputs)
+            with pytest.raises(KeyError):
+                manager({"pre/z": X})
+            manager({"pre/x": X, "policy/h": manager.value_dict["policy"]["h"]})
+        gc.collect()
+
+    run(500)  # whatever Python and pytest keep from then on
     before = sys.getallocatedblocks()
-    for _ in range(2000):
-        manager(inputs)
-        with pytest.raises(KeyError):
-            manager({"pre/z": X})
-        manager({"pre/x": X, "policy/h": manager.value_dict["policy"]["h"]})
-    gc.collect()
-    assert sys.getallocatedblocks() - before < 200
+    rounds = 2000
+    run(rounds)
+    assert sys.getallocatedblocks() - before < rounds / 2  # what is left behind is a block in each round, or more
 
 
 def test_a_bundle_that_is_not_right(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 __all__ = ["FATAL", "SECTION", "SYSTEM"]
 
@@ -14,7 +14,13 @@ SYSTEM = 31
 FATAL = 41
 
 
-class _Logger(logging.LoggerAdapter[logging.Logger]):
+if TYPE_CHECKING:
+    _Adapter = logging.LoggerAdapter[logging.Logger]
+else:
+    _Adapter = logging.LoggerAdapter  # takes no parameter before Python 3.11
+
+
+class _Logger(_Adapter):
     """The logger, with the further levels."""
 
     def section(self, msg: str) -> None:
