@@ -86,6 +86,14 @@ def test_a_model_of_the_users_with_weights_beside_it(tmp_path: Path) -> None:
     assert [models[name]["parameters"]["external_data"] for name in ("one", "two")] == [expected, expected]
 
 
+def test_large_weights_are_beside_the_model_unless_asked_for(tmp_path: Path) -> None:
+    model = torch.nn.Linear(16384, 4200, bias=False)
+    x = torch.randn(1, 16384)
+    assert "external_data" in export(model, x, tmp_path)
+    assert (tmp_path / "graph" / "node.onnx.data").stat().st_size == 16384 * 4200 * 4 > 256 << 20
+    assert "external_data" not in export(model, x, tmp_path, external_data_above=300 << 20)
+
+
 @pytest.mark.skipif(not os.environ.get(LARGE), reason=f"{LARGE}=1 runs it: 12 GB of memory, 5 GB of disk, a minute")
 def test_more_weights_than_one_file_can_hold(tmp_path: Path) -> None:
     model = torch.nn.Linear(16384, 34000, bias=False)
