@@ -95,12 +95,12 @@ def export(folder: Path, gib: float, dtype_name: str, backend: str) -> dict[str,
     }
 
 
-def load(folder: Path) -> dict[str, float]:
+def load(folder: Path, dtype_name: str) -> dict[str, float]:
     import leapp
 
     yaml = folder / "large" / "large.yaml"
-    if (folder / "large" / "net.pt").exists():
-        import torch  # noqa: F401  # the program's own
+    if dtype_name == "bfloat16" or (folder / "large" / "net.pt").exists():
+        import torch  # noqa: F401  # the program's own; NumPy has no bfloat16
     with Peak() as loading:
         manager = leapp.InferenceManager(str(yaml))
         inputs = manager.get_mock_input(seed=0)
@@ -157,7 +157,7 @@ def main() -> None:
     options = parser.parse_args()
     phases: dict[str, Callable[[], dict[str, float]]] = {
         "export": lambda: export(options.folder, *json.loads(options.case)),
-        "load": lambda: load(options.folder),
+        "load": lambda: load(options.folder, json.loads(options.case)[1]),
     }
     if options.phase:
         print(json.dumps(phases[options.phase]()))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,16 +76,51 @@ Status check_digest(const Model& model, const Recorded& recorded, const std::str
                   model.name, recorded.place, quote(recorded.sum), found, recorded.file));
 }
 
+/// Files of more bytes are mapped: an engine makes its own copy of the weights, and one is enough.
+constexpr std::uint64_t kLargestRead = std::uint64_t{64} << 20U;
+
+struct OpenFile {
+  FileDescriptor descriptor;
+  std::uint64_t size = 0;
+};
+
+Result<OpenFile> open_to_read(const fs::path& path) {
+  // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
+  OpenFile file{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+  if (!file.descriptor.is_open()) return file_error("read", path, errno);
+  struct ::stat status {};
+  if (::fstat(file.descriptor.number(), &status) != 0) return file_error("read", path, errno);
+  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is not a regular file", path.string()));
+  file.size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+Status map_into(const OpenFile& file, ModelFile& to) {
+  const std::size_t size = file.size;
+  void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.number(), 0);
+  if (start == MAP_FAILED) return file_error("map", to.path, errno);
+  to.memory =
+      std::shared_ptr<const void>(start, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
+  to.bytes = {static_cast<const std::byte*>(start), size};
+  return {};
+}
+
+/// What somebody has signed is read at once: what is compared and what is used are then the same.
+Status fill(ModelFile& file, bool is_signed) {
+  LEAPP_ASSIGN_OR_RETURN(const OpenFile opened, open_to_read(file.path));
+  if (opened.size > kLargestRead && !is_signed) return map_into(opened, file);
+  LEAPP_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  file.bytes = *owner;
+  file.memory = owner;
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t largest) {
-  // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return file_error("read", path, errno);
-  struct ::stat status {};
-  if (::fstat(file.number(), &status) != 0) return file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is not a regular file", path.string()));
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  LEAPP_ASSIGN_OR_RETURN(const OpenFile opened, open_to_read(path));
+  const auto& [file, size] = opened;
   if (size > largest) {
     return io_error(fmt::format("cannot read {}: expected at most {} bytes, found {}", path.string(), largest, size));
   }
@@ -143,7 +179,7 @@ Result<ModelFile> read_model(const fs::path& folder, const Model& model, const F
                   fmt::format("models.{}.parameters.model_path: {}", model.name, path.status().message()));
   }
   file.path = std::move(path).value();
-  LEAPP_ASSIGN_OR_RETURN(file.bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
+  LEAPP_RETURN_IF_ERROR(fill(file, options.inspect != nullptr));
   if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(file.path, file.bytes));
   if (!options.verify_checksums && !pinned) return file;
   if (parameters.sha256sum) {

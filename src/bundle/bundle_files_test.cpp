@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "base/hash.h"
@@ -51,6 +52,48 @@ TEST_F(BundleFiles, FilesInsideAreFound) {
     EXPECT_EQ(locate_file(folder, "link.onnx").value(), real / "sub" / "model.onnx");
     EXPECT_EQ(locate_file(folder, (real / "model.onnx").string()).value(), real / "model.onnx");
   }
+}
+
+// Whether this process has the file in its memory as a map.
+bool is_mapped(const fs::path& file) {
+  std::ifstream maps("/proc/self/maps");
+  const std::string text((std::istreambuf_iterator<char>(maps)), std::istreambuf_iterator<char>());
+  return text.find(fs::canonical(file).string()) != std::string::npos;
+}
+
+TEST_F(BundleFiles, LargeOnesAreMapped) {
+  const fs::path file = folder_ / "large.onnx";
+  const std::uint64_t size = (std::uint64_t{64} << 20U) + 5;
+  write(file, "first");
+  fs::resize_file(file, size);
+  {
+    const ModelFile read = read_model(folder_, model("large.onnx")).value();
+    EXPECT_TRUE(is_mapped(file));
+    ASSERT_EQ(read.bytes.size(), size);
+    EXPECT_EQ(static_cast<char>(read.bytes[4]), 't');
+    EXPECT_EQ(static_cast<char>(read.bytes[size - 1]), '\0');
+  }
+  EXPECT_FALSE(is_mapped(file));
+
+  Model damaged = model("large.onnx");
+  damaged.parameters.sha256sum = std::string(64, '0');
+  EXPECT_EQ(read_model(folder_, damaged).status().code(), StatusCode::kDataLoss);
+}
+
+TEST_F(BundleFiles, WhatWasSignedIsReadHoweverLarge) {
+  const fs::path file = folder_ / "large.onnx";
+  write(file, "first");
+  fs::resize_file(file, (std::uint64_t{64} << 20U) + 5);
+  std::size_t inspected = 0;
+  const auto inspect = [&](const fs::path&, std::span<const std::byte> bytes) {
+    inspected = bytes.size();
+    return Status();
+  };
+  const ModelFile read = read_model(folder_, model("large.onnx"), {.inspect = inspect}).value();
+  EXPECT_FALSE(is_mapped(file));
+  EXPECT_EQ(inspected, read.bytes.size());
+  fs::resize_file(file, 0);
+  EXPECT_EQ(static_cast<char>(read.bytes[0]), 'f');
 }
 
 TEST_F(BundleFiles, WhatLeadsOutIsRefused) {

@@ -108,6 +108,7 @@ struct Divergence {
     kBranch,    ///< another operator
     kNumber,    ///< another Python number
     kConstant,  ///< another content of a tensor
+    kEarlier,   ///< what an earlier call computed, in place of what the first one did
   };
   Use use;                  ///< a constant that differs; op null: anything else
   std::size_t call = 0;     ///< the later call

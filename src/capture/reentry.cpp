@@ -62,6 +62,13 @@ void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePt
       {}, use.op ? use.op->sequence : 0,
       fmt::format("{}{} in call {}, {} in call {}", where, text_of(first), record_.first_call, text_of(now), call_));
   found.location = use.op ? use.op->location : location_of(first);
+  const auto earlier = now->kind == TracedKind::kConstant ? source_of(*now->cell, pass_) : std::nullopt;
+  if (earlier && earlier->node == record_.name) {
+    found.kind = Divergence::Kind::kEarlier;
+    found.text +=
+        ": an earlier call computed it. The program decides without the model's knowledge when to compute and "
+        "when to take what is left";
+  }
   const bool both = first->kind == TracedKind::kResult && now->kind == TracedKind::kResult;
   if (!both) return;
   found.kind = Divergence::Kind::kBranch;

@@ -56,6 +56,8 @@ constexpr std::int64_t kOldestOpset = 13;
 constexpr std::int64_t kNewestOpset = 23;
 constexpr std::int64_t kOldestIr = 3;
 constexpr std::int64_t kNewestIr = 13;
+// A protobuf message, which a model is, has to be shorter than 2^31 bytes.
+constexpr std::int64_t kMostInOneFile = 1'900'000'000;
 
 const char* type_name(const bundle::YamlValue& value) {
   constexpr std::array<const char*, 7> kNames = {"None", "bool", "int", "float", "str", "list", "dict"};
@@ -175,8 +177,7 @@ Result<Backend> parse_backend(const std::string& node, const OutputOptions& opti
     reader.take_range("ir_version", kOldestIr, kNewestIr, [&](std::int64_t v) { backend.ir_version = v; });
   }
   if (backend.kind == BackendKind::kOnnx) {
-    // A protobuf message, which a model is, has to be shorter than 2^31 bytes.
-    reader.take_range("external_data_above", 0, backend.external_data_above,
+    reader.take_range("external_data_above", 0, kMostInOneFile,
                       [&](std::int64_t v) { backend.external_data_above = v; });
     // ONNX keeps it as a float32.
     reader.take_range("seed", 0, 1 << 24, [&](std::int64_t v) { backend.seed = v; });

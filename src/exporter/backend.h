@@ -28,9 +28,11 @@ struct Backend {
   std::string name;                           ///< as in `export_with`; empty for kNone and kGiven
   std::optional<bundle::ModelFormat> format;  ///< absent for kNone
   std::int64_t opset_version = 18;
-  std::optional<std::int64_t> ir_version;            ///< absent: the lowest that the opset allows
-  std::int64_t external_data_above = 1'900'000'000;  ///< bytes of weights that still go into the model's own file
-  std::optional<std::int64_t> seed;                  ///< of the model's own random numbers; absent: others in every run
+  std::optional<std::int64_t> ir_version;  ///< absent: the lowest that the opset allows
+  /// Bytes of weights that still go into the model's own file. Engines map a file of weights; what is in a model they
+  /// copy.
+  std::int64_t external_data_above = std::int64_t{256} << 20U;
+  std::optional<std::int64_t> seed;  ///< of the model's own random numbers; absent: others in every run
   bool optimize = true;
   bool source_lines = false;  ///< jit: the model's tracebacks name the user's files and lines
   bool report = false;

@@ -74,4 +74,16 @@ Status check_memory(const MemoryNeed& need, std::uint64_t limit) {
                   bytes_text(limit)));
 }
 
+Status check_external_memory(std::span<const std::filesystem::path> files, std::uint64_t limit) {
+  std::uint64_t sum = 0;
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(file, error);
+    sum = sum_of(sum, error ? kMost : size);
+  }
+  if (sum <= limit) return {};
+  return invalid_argument(fmt::format("the weights beside it need {} of memory, the option memory_limit is {}",
+                                      bytes_text(sum), bytes_text(limit)));
+}
+
 }  // namespace leapp::runtime

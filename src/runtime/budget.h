@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
 
 #include "leapp/base/status.h"
 #include "leapp/bundle/reader.h"
@@ -28,5 +30,8 @@ struct MemoryNeed {
 
 /// kInvalidArgument, with the sum and its parts, when that is more than `limit`.
 Status check_memory(const MemoryNeed& need, std::uint64_t limit);
+
+/// The same for the files of weights beside a model. REQUIRES: they are there.
+Status check_external_memory(std::span<const std::filesystem::path> files, std::uint64_t limit);
 
 }  // namespace leapp::runtime

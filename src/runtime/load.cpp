@@ -254,10 +254,14 @@ Result<std::vector<fs::path>> PipelineAccess::Loader::find_external_data(const b
   for (const std::string& name : names.value()) {
     const auto path = bundle::locate_file(yaml_.parent_path(), (file.path.parent_path() / name).string(), options_);
     if (!path.ok()) return Status(path.status().code(), place + "external data: " + path.status().message());
-    if (options_.verify_checksums) {
-      LEAPP_RETURN_IF_ERROR(bundle::check_external_data(model, name, path.value()));
-    }
     paths.push_back(path.value());
+  }
+  const Status fits = check_external_memory(paths, memory_limit_);
+  if (!fits.ok()) return Status(fits.code(), place + fits.message());
+  if (!options_.verify_checksums) return paths;
+  auto path = paths.begin();
+  for (const std::string& name : names.value()) {
+    LEAPP_RETURN_IF_ERROR(bundle::check_external_data(model, name, *path++));
   }
   return paths;
 }

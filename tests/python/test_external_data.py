@@ -61,6 +61,14 @@ def test_weights_above_the_limit_are_beside_the_model_and_hashed(tmp_path: Path)
     assert not (folder / "node.onnx.data").exists()
 
 
+def test_weights_beside_a_model_count_as_memory(tmp_path: Path) -> None:
+    model = torch.nn.Linear(500, 500, bias=False)
+    export(model, torch.randn(1, 500), tmp_path, external_data_above=1000)
+    leapp.InferenceManager(str(tmp_path / "graph"), memory_limit=1_100_000)
+    with pytest.raises(leapp.LeappValueError, match=r"node\.onnx\): the weights beside it need 1.0 MB of memory.*500.0 kB"):
+        leapp.InferenceManager(str(tmp_path / "graph"), memory_limit=500_000)
+
+
 def test_a_model_of_the_users_with_weights_beside_it(tmp_path: Path) -> None:
     weights = onnx.numpy_helper.from_array(np.arange(400, dtype=np.float32), "w")
     node = onnx.helper.make_node("Add", ["x", "w"], ["y"])
@@ -84,6 +92,13 @@ def test_a_model_of_the_users_with_weights_beside_it(tmp_path: Path) -> None:
     models = read_yaml(tmp_path / "graph")["models"]
     expected = {"mine.onnx.data": sha256(tmp_path / "graph" / "mine.onnx.data")}
     assert [models[name]["parameters"]["external_data"] for name in ("one", "two")] == [expected, expected]
+
+
+def test_large_weights_are_beside_the_model(tmp_path: Path) -> None:
+    model = torch.nn.Linear(16384, 4200, bias=False)
+    x = torch.randn(1, 16384)
+    assert "external_data" in export(model, x, tmp_path)
+    assert (tmp_path / "graph" / "node.onnx.data").stat().st_size == 16384 * 4200 * 4 > 256 << 20
 
 
 @pytest.mark.skipif(not os.environ.get(LARGE), reason=f"{LARGE}=1 runs it: 12 GB of memory, 5 GB of disk, a minute")

@@ -135,7 +135,7 @@ def one_line(text: str) -> str:
 
 
 def test_the_page_shows_what_happens(tmp_path: Path) -> None:
-    smooth, stateful, history, steps = blocks("python")
+    smooth, stateful, history, queue, steps = blocks("python")
     error, difference = blocks("text")
     code, _ = run_block(smooth, tmp_path)
     assert code == 0
@@ -145,6 +145,7 @@ def test_the_page_shows_what_happens(tmp_path: Path) -> None:
     assert one_line(error) in said
     assert run_block(stateful, tmp_path) == (0, "")
     assert run_block(history, tmp_path) == (0, "")
+    assert run_block(queue, tmp_path)[0] == 0
     code, said = run_block(steps, tmp_path)
     assert code == 1
     assert one_line(difference) in said

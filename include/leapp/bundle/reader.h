@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,10 +57,12 @@ LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file, cons
 LEAPP_API Result<std::filesystem::path> locate_file(const std::filesystem::path& folder, const std::string& name,
                                                     const FileOptions& options = {});
 
-/// A model's file and what is in it.
+/// A model's file and what is in it. A large file that nobody has signed is mapped, not read: it must not become
+/// shorter while this is there.
 struct ModelFile {
   std::filesystem::path path;
-  std::vector<std::byte> bytes;
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> memory;  ///< that `bytes` is in
 };
 
 /// Reads the model and compares it with the checksums that are given: kDataLoss when one differs.

@@ -111,6 +111,13 @@ class NodeSuspects {
         finding.snippet = counter_snippet(record_.name, name, divergence.step);
         return;
       }
+      case Divergence::Kind::kEarlier: {
+        Finding& finding = add(Weight::kDiffers, "kept_in_python", divergence.location, what);
+        finding.remedy =
+            "keep the queue in one tensor, and the place in it in an integer tensor that decides when to fill it: "
+            "docs/state.md#queues has an example";
+        return;
+      }
       case Divergence::Kind::kValue:
         break;
     }
