@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/draws.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "capture/slice.h"
+
+namespace leapp::capture {
+namespace {
+
+template <typename Holds>
+bool any_draw(const ValuePtr& value, Holds holds) {
+  if (value->kind != TracedKind::kResult) return false;
+  const Slice slice = slice_of({value});
+  return std::any_of(slice.ops.begin(), slice.ops.end(),
+                     [&](const TraceOp* op) { return op->random && holds(op->draw); });
+}
+
+bool is_constant_draw(const ValuePtr& value) {
+  return value->drawn && any_draw(value, [](const Draw& draw) { return draw.kept || (draw.again && !draw.anew); });
+}
+
+void settle_value(ValuePtr& value) {
+  if (!is_constant_draw(value)) return;
+  value->drawn->settled = true;
+  value = make_constant(value->drawn);
+}
+
+/// Everything that the record keeps of the first call.
+std::vector<ValuePtr*> roots_of(NodeRecord& node) {
+  std::vector<ValuePtr*> roots;
+  for (ValuePtr& value : node.output_values) roots.push_back(&value);
+  for (auto& [key, value] : node.survivors) roots.push_back(&value);
+  for (Guard& guard : node.guards) roots.push_back(&guard.value);
+  for (MemoryEnd& end : node.ends) roots.push_back(&end.value);
+  for (Leak& leak : node.leaks) {
+    if (leak.update) roots.push_back(&leak.update);
+  }
+  return roots;
+}
+
+}  // namespace
+
+bool is_drawn_anew(const ValuePtr& value) {
+  return any_draw(value, [](const Draw& draw) { return draw.anew; });
+}
+
+std::vector<const TraceOp*> keep_draws_of_others(const std::vector<ValuePtr>& values, ActivationId call) {
+  std::vector<const TraceOp*> found;
+  for (const TraceOp* op : slice_of(values).ops) {
+    if (!op->random || op->draw.call == 0 || op->draw.call == call) continue;
+    const_cast<TraceOp*>(op)->draw.kept = true;
+    found.push_back(op);
+  }
+  return found;
+}
+
+void note_kept(const ValuePtr& value) {
+  if (value->kind != TracedKind::kResult) return;
+  for (const TraceOp* op : slice_of({value}).ops) {
+    if (op->random) const_cast<TraceOp*>(op)->draw.kept = true;
+  }
+}
+
+bool note_draw(TraceOp& first, const TraceOp& now) {
+  if (!first.random || !now.random) return true;
+  const bool same = first.draw.generator != 0 && first.draw.generator == now.draw.generator;
+  (same ? first.draw.again : first.draw.anew) = true;
+  return same || !first.draw.kept;
+}
+
+void settle_draws(NodeRecord& node) {
+  std::vector<ValuePtr> values;
+  for (ValuePtr* root : roots_of(node)) {
+    settle_value(*root);
+    values.push_back(*root);
+  }
+  for (const TraceOp* op : slice_of(values).ops) for_each_operand(const_cast<TraceOp&>(*op), settle_value);
+  for (const auto& other : node.others) settle_draws(*other);
+}
+
+}  // namespace leapp::capture
