@@ -29,16 +29,16 @@ void settle_value(ValuePtr& value) {
 }
 
 /// Everything that the record keeps of the first call.
-std::vector<ValuePtr*> roots_of(NodeRecord& node) {
-  std::vector<ValuePtr*> roots;
-  for (ValuePtr& value : node.output_values) roots.push_back(&value);
-  for (auto& [key, value] : node.survivors) roots.push_back(&value);
-  for (Guard& guard : node.guards) roots.push_back(&guard.value);
-  for (MemoryEnd& end : node.ends) roots.push_back(&end.value);
+std::vector<ValuePtr*> slots_of(NodeRecord& node) {
+  std::vector<ValuePtr*> slots;
+  for (ValuePtr& value : node.output_values) slots.push_back(&value);
+  for (auto& [key, value] : node.survivors) slots.push_back(&value);
+  for (Guard& guard : node.guards) slots.push_back(&guard.value);
+  for (MemoryEnd& end : node.ends) slots.push_back(&end.value);
   for (Leak& leak : node.leaks) {
-    if (leak.update) roots.push_back(&leak.update);
+    if (leak.update) slots.push_back(&leak.update);
   }
-  return roots;
+  return slots;
 }
 
 }  // namespace
@@ -73,9 +73,9 @@ bool note_draw(TraceOp& first, const TraceOp& now) {
 
 void settle_draws(NodeRecord& node) {
   std::vector<ValuePtr> values;
-  for (ValuePtr* root : roots_of(node)) {
-    settle_value(*root);
-    values.push_back(*root);
+  for (ValuePtr* slot : slots_of(node)) {
+    settle_value(*slot);
+    values.push_back(*slot);
   }
   for (const TraceOp* op : slice_of(values).ops) for_each_operand(const_cast<TraceOp&>(*op), settle_value);
   for (const auto& other : node.others) settle_draws(*other);

@@ -133,6 +133,14 @@ bool is_drawn(const Value& value, int depth = 8) {
   return is_elementwise(made->op()) && std::any_of(made->inputs().begin(), made->inputs().end(), drawn);
 }
 
+/// Along `dim`, or without a dimension for it: assigning to rows takes one that is 1 away.
+bool is_one_drawn_row(Value* value, std::int64_t dim) {
+  if (dim >= 0) return size_at(value, dim) == 1 && is_drawn(*value);
+  const Node* made = value->producer();
+  const Value* longer = made != nullptr && made->op() == "aten::reshape" ? tensor(*made, "self") : nullptr;
+  return longer != nullptr && longer->shape().size() > value->shape().size() && is_drawn(*longer);
+}
+
 }  // namespace
 
 Value* Rewriter::number(double value, DType dtype) {
@@ -145,7 +153,7 @@ Value* Rewriter::integers(const std::vector<std::int64_t>& numbers, Shape shape)
 }
 
 Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space) {
-  if (dim >= 0 && size_at(value, dim) == 1 && space.length == 1 && rows(value) == nullptr && is_drawn(*value))
+  if (space.length == 1 && rows(value) == nullptr && is_one_drawn_row(value, dim))
     return unimplemented(
         "it combines its one row with one row of random numbers, which may be for all rows or for each");
   if (dim < 0 || size_at(value, dim) == 1) return value;
@@ -212,7 +220,7 @@ Result<Value*> Rewriter::drawn_for_all(const Node& drawn, std::int64_t dim, Spac
 }
 
 Result<Value*> Rewriter::beside(Value* value, std::int64_t dim, Space& space) {
-  if (dim < 0 || size_at(value, dim) == 1) return value;
+  if (dim < 0 || size_at(value, dim) == 1) return one_row_of(value, dim, space);
   if (size_at(value, dim) != space.length) {
     return unimplemented(
         fmt::format("it combines {} rows with {}", space.length, type_text(value->dtype(), value->shape())));
