@@ -431,3 +431,31 @@ def test_noise_that_is_carried_as_state(backend: str, tmp_path: Path) -> None:
     assert abs(found.std() - 0.4 / np.sqrt(1 - 0.81)) < 0.1
     neighbours = np.corrcoef(found[:-1].ravel(), found[1:].ravel())[0, 1]
     assert abs(neighbours - 0.9) < 0.05
+
+
+@pytest.mark.parametrize("backend", ["onnx", "jit"])
+def test_a_command_that_is_drawn_when_a_value_says_so(backend: str, tmp_path: Path) -> None:
+    """One side of a branch draws, and both read what was drawn last."""
+
+    class Commanded:
+        command = torch.zeros(64, 4)
+
+        def __call__(self, x: Tensor) -> Tensor:
+            if x.sum() > 0:
+                self.command = torch.randn(64, 4)
+            return x + self.command
+
+    commanded = Commanded()
+    leapp.start("g", save_path=str(tmp_path))
+    for sign in (1, -1, -1, 1):
+        x = annotate.input_tensors("n", {"x": torch.full(SIZE, float(sign))})
+        annotate.output_tensors("n", {"y": commanded(x)}, export_with=backend)
+    leapp.stop()
+    assert leapp.compile_graph(visualize=False) == {"n": True}
+    manager = leapp.InferenceManager(str(tmp_path / "g" / "g.yaml"))
+    inputs = [torch.full(SIZE, float(sign)) for sign in (1, -1, -1, 1)]
+    drawn = [torch.as_tensor(manager.run_policy({"n/x": x})["n/y"]) - x for x in inputs]
+    torch.testing.assert_close(drawn[1], drawn[0])
+    torch.testing.assert_close(drawn[2], drawn[0])
+    assert not torch.allclose(drawn[3], drawn[0])
+    assert 0.8 < drawn[3].std() < 1.2
