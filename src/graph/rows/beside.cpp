@@ -130,7 +130,9 @@ bool is_drawn(const Value& value, int depth = 8) {
   if (made == nullptr || depth == 0) return false;
   if (draws_elements(*made)) return true;
   const auto drawn = [&](const Value* input) { return is_drawn(*input, depth - 1); };
-  return is_elementwise(made->op()) && std::any_of(made->inputs().begin(), made->inputs().end(), drawn);
+  if (!is_elementwise(made->op())) return false;
+  const std::vector<Value*> inputs = made->inputs();
+  return std::any_of(inputs.begin(), inputs.end(), drawn);
 }
 
 /// Along `dim`, or without a dimension for it: assigning to rows takes one that is 1 away.
