@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "capture/op_info.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {
@@ -18,13 +19,23 @@ bool any_draw(const ValuePtr& value, Holds holds) {
                      [&](const TraceOp* op) { return op->random && holds(op->draw); });
 }
 
-bool is_constant_draw(const ValuePtr& value) {
-  return value->drawn && any_draw(value, [](const Draw& draw) { return draw.kept || (draw.again && !draw.anew); });
+bool is_same_in_every_call(const Draw& draw) { return draw.kept || (draw.again && !draw.anew); }
+
+/// Of the only call of a node: a constant that says where it was drawn.
+void note_drawn_once(const TracedValue& value) {
+  ConstantCell& cell = *value.drawn;
+  cell.random = cell.drawn_once = true;
+  cell.provenance =
+      make_value(TracedKind::kDrawn, {}, {.node = value.op->info->qualified_name(), .location = value.op->location});
+  if (cell.location == 0) cell.location = value.op->location;
 }
 
-void settle_value(ValuePtr& value) {
-  if (!is_constant_draw(value)) return;
-  value->drawn->settled = true;
+void settle_value(ValuePtr& value, bool once) {
+  if (!value->drawn) return;
+  const bool same = any_draw(value, is_same_in_every_call);
+  if (!same && !once) return;
+  if (!same) note_drawn_once(*value);
+  value->drawn->settled = same;
   value = make_constant(value->drawn);
 }
 
@@ -72,12 +83,14 @@ bool note_draw(TraceOp& first, const TraceOp& now) {
 }
 
 void settle_draws(NodeRecord& node) {
+  const bool once = node.calls == 1;
   std::vector<ValuePtr> values;
   for (ValuePtr* slot : slots_of(node)) {
-    settle_value(*slot);
+    settle_value(*slot, once);
     values.push_back(*slot);
   }
-  for (const TraceOp* op : slice_of(values).ops) for_each_operand(const_cast<TraceOp&>(*op), settle_value);
+  const auto settle = [once](ValuePtr& value) { settle_value(value, once); };
+  for (const TraceOp* op : slice_of(values).ops) for_each_operand(const_cast<TraceOp&>(*op), settle);
   for (const auto& other : node.others) settle_draws(*other);
 }
 

@@ -5,7 +5,7 @@
 //
 // While calls are recorded such a draw is an operator, and has the numbers it gave. What later calls do decides: who
 // draws anew at the same place draws in every call; who reads the same numbers again, or sets the generator to the same
-// state before it draws, has a constant.
+// state before it draws, has a constant. The only call of a node cannot tell: a constant, with a warning.
 #pragma once
 
 #include <vector>

@@ -47,6 +47,7 @@ struct ConstantCell {
   bool random = false;             ///< drawn from a random generator while the session ran
   bool fresh = false;              ///< made in the call that read it
   bool settled = false;            ///< drawn in the first call, and known to be the same in later ones
+  bool drawn_once = false;         ///< drawn in the only call of its node: nobody can tell whether it would be again
   LocationId location = 0;         ///< first use
 
   std::weak_ptr<Memory> home;     ///< the memory it was read from, while anyone has it

@@ -204,7 +204,7 @@ def test_one_row_of_random_numbers_may_be_for_all_rows(tmp_path: Path) -> None:
         return mask_programs.written(x, ids, torch.randn(len(ids), 3))
 
     with pytest.raises(leapp.LeappError, match="depends on data"):
-        export_drawn(program, (1,), "onnx", tmp_path)
+        export_drawn(program, (1, 1), "onnx", tmp_path)
     assert "which may be for all rows or for each" in harness.read_log(tmp_path / "masks")
 
 
