@@ -193,6 +193,7 @@ def _wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 def _tensor_to_array(original: Any) -> Any:
     def numpy(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         if not _capture.is_live(self):
+            _capture.note_escape(self, "Tensor.numpy")  # whoever has the array may write to it
             return original(self, *args, **kwargs)
         from leapp import arrays
 

@@ -40,6 +40,7 @@ c10::IValue stack_value(const TraceArgument& argument, const c10::Argument& sche
 at::Tensor tensor_value(const ValuePtr& value) {
   // On the CPU, where operands that the program had on several devices meet.
   if (value->kind == TracedKind::kConstant) return dense_copy(tensor_of(*value->cell));
+  if (value->drawn) return dense_copy(tensor_of(*value->drawn));
   TORCH_CHECK(value->kind == TracedKind::kResult, "not a constant");
   const TraceOp& op = *value->op;
   const auto& schema = op.info->schema().arguments();

@@ -114,7 +114,7 @@ void Memory::write(const Geometry& geometry, ValuePtr value, TraceBuilder& build
   if (value->owner == 0 && std::any_of(inputs_.begin(), inputs_.end(), under)) value->over_input = true;
   if (place.covers(bytes_)) layers_.clear();
   if (!layers_.empty() && layers_.back().geometry == place) layers_.pop_back();
-  layers_.push_back({place, std::move(value)});
+  layers_.push_back({place, std::move(value), builder.location()});
 }
 
 void Memory::forget() {
@@ -185,6 +185,8 @@ ValuePtr Memory::join(at::ScalarType dtype, TraceBuilder& builder) {
     const Geometry& place = layers_[i].geometry;
     // What is no operand is in memory as it is.
     if (place.element_count() == 0 || !is_operand(*layers_[i].value)) continue;
+    // Where it was written is told of where somebody wrote, not of where it is read.
+    const AtLocation written(builder, layers_[i].location);
     root = builder.reinterpret(root, place.dtype);
     root = builder.as_strided_scatter(root, layers_[i].value, place.sizes, place.strides,
                                       place.byte_offset / place.item_size());

@@ -31,6 +31,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   struct Layer {
     Geometry geometry;
     ValuePtr value;
+    LocationId location = 0;  ///< of the write; 0: there was none
   };
 
   explicit Memory(std::int64_t bytes) : bytes_(bytes) {}

@@ -26,9 +26,9 @@ const std::unordered_map<std::string_view, OpClass>& classes() {
       {"aten::detach_copy", OpClass::kIdentity},
       {"aten::alias", OpClass::kIdentity},
       {"aten::alias_copy", OpClass::kIdentity},
-      {"aten::lift", OpClass::kIdentity},
-      {"aten::lift_fresh", OpClass::kIdentity},
-      {"aten::lift_fresh_copy", OpClass::kIdentity},
+      {"aten::lift", OpClass::kFilled},
+      {"aten::lift_fresh", OpClass::kFilled},
+      {"aten::lift_fresh_copy", OpClass::kFilled},
       {"aten::to", OpClass::kIdentity},
       {"aten::_to_copy", OpClass::kIdentity},
       {"aten::type_as", OpClass::kIdentity},
@@ -226,6 +226,12 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
   torchs_own_ =
       std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
   random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);
+  static constexpr std::array<std::string_view, 8> kOverSelf = {
+      "aten::normal_",     "aten::uniform_",   "aten::exponential_", "aten::cauchy_",
+      "aten::log_normal_", "aten::geometric_", "aten::bernoulli_",   "aten::random_"};
+  draws_over_self_ = std::find(kOverSelf.begin(), kOverSelf.end(), name()) != kOverSelf.end();
+  gives_views_ = writes_.empty() && std::any_of(schema_.returns().begin(), schema_.returns().end(),
+                                                [](const c10::Argument& result) { return result.alias_info(); });
   dynamic_shape_ = handle_->hasTag(at::Tag::dynamic_output_shape);
   inplace_view_ = handle_->hasTag(at::Tag::inplace_view);
   composite_ = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);

@@ -23,6 +23,7 @@ namespace leapp::capture {
 enum class OpClass : std::uint8_t {
   kPlain,
   kIdentity,          ///< the result holds the same values: clone, detach, contiguous, same-dtype to
+  kFilled,            ///< likewise, and what it is given was filled past the dispatcher: torch.tensor's lift_fresh
   kReshape,           ///< the view family: another shape over the same elements in the same order
   kAsStrided,         ///< geometry over the storage of its argument
   kAsStridedScatter,  ///< likewise
@@ -77,6 +78,13 @@ class OpInfo {
   /// False for an argument that is only written to: what it held before does not matter.
   [[nodiscard]] bool reads(std::size_t argument) const;
 
+  /// Whether it gives memory of its arguments and writes to none of it.
+  [[nodiscard]] bool gives_views() const { return gives_views_; }
+
+  /// Whether it draws every element of the tensor it writes to: what that held does not matter, though its functional
+  /// form is given a tensor like it.
+  [[nodiscard]] bool draws_over_self() const { return draws_over_self_; }
+
   /// Position of the argument of that name, or -1.
   [[nodiscard]] int argument(std::string_view name) const;
 
@@ -91,6 +99,8 @@ class OpInfo {
   bool inplace_view_ = false;
   bool composite_ = false;
   bool returns_tensor_ = false;
+  bool gives_views_ = false;
+  bool draws_over_self_ = false;
   bool torchs_own_ = true;
   mutable std::optional<FunctionalTwin> twin_;  // found on first use, under the session's lock
 };

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/op_reader.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/functorch/TensorWrapper.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "capture/arguments.h"
+#include "capture/hook.h"
 #include "capture/op_info.h"
+#include "capture/tensor_content.h"
 
 namespace leapp::capture {
 namespace {
@@ -34,6 +38,25 @@ void note_given(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
                        : tensor ? c10::IValue()
                                 : frozen(inputs[i], formal));
   }
+}
+
+bool is_elsewhere(c10::ArrayRef<const c10::IValue> inputs) {
+  bool elsewhere = false;
+  for (const c10::IValue& input : inputs) {
+    elsewhere = elsewhere || (input.isDevice() && !input.toDevice().is_cpu());
+    for_each_tensor(input, [&](const at::Tensor& tensor) { elsewhere = elsewhere || !tensor.is_cpu(); });
+  }
+  return elsewhere;
+}
+
+// Of the generator that the operator is given, or of the CPU's, which it takes by itself; 0: it takes another.
+std::uint64_t generator_state(c10::ArrayRef<const c10::IValue> inputs) {
+  const Suppress quiet;
+  const auto given = std::find_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.isGenerator(); });
+  if (given == inputs.end() && is_elsewhere(inputs)) return 0;
+  at::Generator generator = given == inputs.end() ? at::detail::getDefaultCPUGenerator() : given->toGenerator();
+  const std::lock_guard<std::mutex> guard(generator.mutex());
+  return content_hash(generator.get_state());
 }
 
 void note_input(PendingOp& op, const at::Tensor& tensor) {
@@ -63,10 +86,16 @@ void OpReader::read(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
 void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   const OpInfo& info = *op.info;
   const ActivationId preference = preferred(inputs);
+  for (const std::size_t at : info.writes()) {
+    if (!info.reads(at)) continue;
+    for_each_tensor(inputs[at], [&](const at::Tensor& tensor) { state_.table.define_unwritten(tensor); });
+  }
   op.arguments.reserve(inputs.size());
   const std::size_t source = info.op_class() == OpClass::kCopy ? 1 : 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    op.arguments.push_back(info.reads(i) ? argument(op, i, inputs[i], preference) : TraceArgument::of(c10::IValue()));
+    op.arguments.push_back(!info.reads(i)                     ? TraceArgument::of(c10::IValue())
+                           : i == 0 && info.draws_over_self() ? drawn_over(op, inputs[0].toTensor())
+                                                              : argument(op, i, inputs[i], preference));
     if (i == source && inputs[i].isTensor() && inputs[i].toTensor().defined()) {
       op.self = info.op_class() == OpClass::kAsStrided || info.op_class() == OpClass::kAsStridedScatter
                     ? inputs[i].toTensor()
@@ -74,6 +103,12 @@ void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
     }
   }
   op.owner = owner_of(op.arguments);
+  if (op.owner == 0 && op.is_random()) op.generator = generator_state(inputs);
+}
+
+TraceArgument OpReader::drawn_over(PendingOp& op, const at::Tensor& tensor) {
+  note_input(op, tensor);
+  return TraceArgument::of(state_.builder.full(tensor.sizes(), 0, tensor.scalar_type()));
 }
 
 // No node is open: only what happens to published outputs matters.
@@ -128,7 +163,13 @@ ActivationId OpReader::preferred(c10::ArrayRef<const c10::IValue> inputs) {
 ValuePtr OpReader::operand(PendingOp& op, const at::Tensor& given, ActivationId preferred) {
   const at::Tensor tensor = without_dead_wrapper(given);
   note_input(op, tensor);
-  return state_.table.operand(tensor, preferred);
+  const bool unwritten = op.info->gives_views() && state_.table.is_unwritten(tensor);
+  ValuePtr value = state_.table.operand(tensor, preferred);
+  if (!unwritten) return value;
+  // To look at it is not to read it: it stays without content until someone writes, or reads.
+  op.of_unwritten = true;
+  state_.table.forget(tensor);
+  return value;
 }
 
 TraceArgument OpReader::argument(PendingOp& op, std::size_t at, const c10::IValue& value, ActivationId preferred) {

@@ -26,6 +26,7 @@ class OpReader {
   void written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs);
   TraceArgument argument(PendingOp& op, std::size_t at, const c10::IValue& value, ActivationId preferred);
   ValuePtr operand(PendingOp& op, const at::Tensor& tensor, ActivationId preferred);
+  TraceArgument drawn_over(PendingOp& op, const at::Tensor& tensor);
   ActivationId preferred(c10::ArrayRef<const c10::IValue> inputs);
 
   CaptureState& state_;

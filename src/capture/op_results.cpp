@@ -20,7 +20,8 @@ constexpr std::size_t kMaxNumbers = 256;
 // Whether `tensor` has what the operator was given, in no other form.
 bool keeps_content(const PendingOp& op, const at::Tensor& tensor) {
   const OpClass kind = op.info->op_class();
-  const bool keeping = kind == OpClass::kIdentity || kind == OpClass::kCopy || kind == OpClass::kReshape;
+  const bool keeping =
+      kind == OpClass::kIdentity || kind == OpClass::kFilled || kind == OpClass::kCopy || kind == OpClass::kReshape;
   return keeping && op.identity && op.identity->type.dtype == tensor.scalar_type() &&
          c10::IntArrayRef(op.identity->type.sizes) == tensor.sizes();
 }
@@ -43,9 +44,10 @@ void OpResults::in_node(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   if (random && op.owner == 0) return drawn(op, outputs);
   if (is_published_whole(op, outputs)) return;
   switch (op.info->op_class()) {
-    case OpClass::kIdentity:
+    case OpClass::kFilled:
       state_.table.note_filled(outputs[0].toTensor());
       return reshape(op, outputs[0].toTensor());
+    case OpClass::kIdentity:
     case OpClass::kReshape:
       return reshape(op, outputs[0].toTensor());
     case OpClass::kAsStrided:
@@ -105,7 +107,12 @@ void OpResults::note_outside(const PendingOp& op, const at::Tensor& tensor) {
 }
 
 bool OpResults::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
-  if (op.owner == 0) return true;
+  if (op.owner == 0) {
+    const auto fill = [&](const at::Tensor& tensor) { state_.table.note_filled(tensor); };
+    for (const c10::IValue& output : outputs) for_each_tensor(output, fill);
+    for (const PendingOp::Written& written : op.written) fill(written.tensor);
+    return true;
+  }
   bool all_live = true;
   const auto check = [&](const at::Tensor& tensor) {
     const ValuePtr value = state_.table.find(tensor, op.owner);
@@ -213,7 +220,20 @@ void OpResults::control(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   binder_.bind_all(op, trace, 0, outputs);
 }
 
-void OpResults::drawn(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+// The node that is open draws, in every call of its own. Of several that are, nobody knows which it would be.
+void OpResults::drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  const ActivationId call = state_.calls.only();
+  if (call == 0) return drawn_for_several(op, outputs);
+  state_.builder.set_draw({.call = call, .generator = op.generator});
+  op.written.empty() ? plain(op, outputs, true) : mutation_.write(op, outputs, true);
+  state_.builder.set_draw({});
+  for (const PendingOp::Written& written : op.written) state_.table.note_drawn(written.tensor);
+  for (const c10::IValue& output : outputs) {
+    for_each_tensor(output, [&](const at::Tensor& tensor) { state_.table.note_drawn(tensor); });
+  }
+}
+
+void OpResults::drawn_for_several(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   const ValuePtr value =
       make_value(TracedKind::kDrawn, {}, {.node = op.info->qualified_name(), .location = op.location});
   for (const PendingOp::Written& written : op.written) state_.table.write_constant(written.tensor, value);

@@ -35,7 +35,8 @@ class OpResults {
   void full(PendingOp& op, const at::Tensor& output);
   void note_outside(const PendingOp& op, const at::Tensor& tensor);
   void control(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
-  void drawn(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  void drawn_for_several(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   bool note_guard(const PendingOp& op, const std::shared_ptr<TraceOp>& trace, c10::ArrayRef<c10::IValue> outputs);
   void note_numbers(const PendingOp& op, const std::shared_ptr<TraceOp>& trace, c10::ArrayRef<c10::IValue> outputs);
   bool is_published_whole(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);

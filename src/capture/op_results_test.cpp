@@ -3,6 +3,7 @@
 #include "capture/op_results.h"
 
 #include "capture/op_testing.h"
+#include "capture/tensor_content.h"
 
 namespace leapp::capture {
 namespace {
@@ -29,8 +30,28 @@ TEST_F(OpTest, ACopyIsTheSameValueAndACastIsNot) {
   EXPECT_EQ(state_.table.find(wide)->type.dtype, at::kDouble);
 }
 
-TEST_F(OpTest, WhatIsDrawnFromNothingIsAConstantThatWasDrawn) {
+TEST_F(OpTest, WhatIsDrawnFromNothingIsADrawThatHasItsNumbers) {
+  const ActivationId n = state_.calls.open("n");
+  const at::Tensor zero = at::zeros({2});
+  const auto draw = [&] {
+    return run("aten::rand_like", "",
+               {zero, c10::IValue(), c10::IValue(), c10::IValue(), c10::IValue(), c10::IValue()})[0]
+        .toTensor();
+  };
+  const at::Tensor drawn = draw();
+  const ValuePtr value = state_.table.find(drawn);
+  ASSERT_NE(value, nullptr);
+  ASSERT_EQ(value->kind, TracedKind::kResult);
+  EXPECT_TRUE(value->op->random);
+  EXPECT_EQ(value->op->draw.call, n);
+  ASSERT_NE(value->drawn, nullptr);
+  EXPECT_TRUE(at::equal(tensor_of(*value->drawn), drawn));
+  EXPECT_NE(state_.table.find(draw())->op->draw.generator, value->op->draw.generator);
+}
+
+TEST_F(OpTest, WhatIsDrawnWhileTwoCallsAreOpenIsAConstantThatWasDrawn) {
   state_.calls.open("n");
+  state_.calls.open("m");
   const at::Tensor zero = at::zeros({2});
   const at::Tensor drawn =
       run("aten::rand_like", "", {zero, c10::IValue(), c10::IValue(), c10::IValue(), c10::IValue(), c10::IValue()})[0]
@@ -39,6 +60,43 @@ TEST_F(OpTest, WhatIsDrawnFromNothingIsAConstantThatWasDrawn) {
   ASSERT_NE(value, nullptr);
   EXPECT_EQ(value->kind, TracedKind::kDrawn);
   EXPECT_EQ(value->origin->node, "aten::rand_like");
+}
+
+class UnwrittenTest : public OpTest {
+ protected:
+  at::Tensor fresh() {
+    const c10::IValue none;
+    return run("aten::empty", "memory_format", {std::vector<std::int64_t>{2, 2}, none, none, none, none, none})[0]
+        .toTensor();
+  }
+  ActivationId n_ = state_.calls.open("n");
+};
+
+TEST_F(UnwrittenTest, WhoWritesToAPartFindsZeros) {
+  const at::Tensor out = fresh();
+  run("aten::masked_fill_", "Scalar", {out, at::ones({2, 2}, at::kBool), 3.0});
+  const ValuePtr filled = state_.table.find(out)->op->arguments[0].tensor;  // in the type of the memory
+  EXPECT_EQ(filled->op->info->qualified_name(), "aten::masked_fill.Scalar");
+  EXPECT_EQ(filled->op->arguments[0].tensor->op->info->qualified_name(), "aten::full");
+}
+
+TEST_F(UnwrittenTest, AViewOfItReadsNothing) {
+  const at::Tensor out = fresh();
+  const at::Tensor turned = run("aten::t", "", {out})[0].toTensor();
+  EXPECT_TRUE(state_.table.is_unwritten(turned));
+  EXPECT_TRUE(state_.table.is_unwritten(out));
+}
+
+TEST_F(UnwrittenTest, WhoReadsItTakesItForContent) {
+  const at::Tensor out = fresh();
+  run("aten::neg", "", {out});
+  EXPECT_FALSE(state_.table.is_unwritten(out));
+}
+
+TEST_F(UnwrittenTest, WhatTorchTensorFilledIsContent) {
+  const at::Tensor out = fresh();
+  run("aten::lift_fresh", "", {out});
+  EXPECT_FALSE(state_.table.is_unwritten(out));
 }
 
 TEST_F(OpTest, AViewOfAllThatIsPublishedIsThat) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "capture/draws.h"
 #include "capture/slice.h"
 
 namespace leapp::capture {
@@ -45,7 +46,10 @@ bool PreparedOnce::was_prepared(const Leak& leak, const std::vector<Leak>& all) 
 void PreparedOnce::forget_leaks_of(NodeRecord& node) const {
   if (!node.guards.empty()) return;  // what a path leaves for others is found out there (state_slots.h)
   std::vector<bool> prepared;
-  for (const Leak& leak : node.leaks) prepared.push_back(was_prepared(leak, node.leaks));
+  for (const Leak& leak : node.leaks) {
+    prepared.push_back(was_prepared(leak, node.leaks));
+    if (prepared.back()) note_kept(leak.update);
+  }
   std::size_t index = 0;
   std::erase_if(node.leaks, [&](const Leak&) { return prepared[index++]; });
 }

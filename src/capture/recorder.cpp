@@ -109,9 +109,11 @@ void Recorder::note_written_out(bool loop, const std::string& why) {
 }
 
 void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {
-  if (front_end_->is_only_checked()) return;
-  const LocationId where = front_end_->location();
+  const bool only_checked = front_end_->is_only_checked();
+  const LocationId where = only_checked ? 0 : front_end_->location();
   const auto guard = lock();
+  state_.table.note_filled(tensor);
+  if (only_checked) return;
   const ValuePtr value = state_.table.find(tensor);
   if (value && state_.calls.contains(value->owner)) state_.escapes.left(state_.calls.name_of(value->owner), how, where);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "capture/constant_outputs.h"
+#include "capture/draws.h"
 #include "capture/op_info.h"
 #include "capture/record.h"
 #include "capture/value_key.h"
@@ -186,6 +187,13 @@ void Comparison::match_ops(TraceOp& first, TraceOp& now) {
   const auto [position, added] = paired_.try_emplace(&first, &now);
   if (!added) return;
   if (!same_form(first, now)) return;
+  if (!note_draw(first, now)) {
+    diverge({}, first.sequence,
+            fmt::format("{}{} draws other numbers in call {}, and those of call {} were read again before. They are "
+                        "exported as a constant; announce them with input_tensors to have them change",
+                        first.info->qualified_name(), at_line(first.location), call_, record_.first_call))
+        .location = first.location;
+  }
   std::vector<ValuePtr> others;
   for_each_operand(now, [&](const ValuePtr& value) { others.push_back(value); });
   std::size_t operand = 0;
@@ -207,7 +215,7 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
   if (cells && (first->cell->random || now->cell->random)) return;  // reported as such
   const ContentPtr before = evaluator_.value_of(first);
   const ContentPtr after = evaluator_.value_of(now);
-  if (same_content(*before, *after)) return;
+  if (same_content(*before, *after)) return note_kept(first);
   if (use.op) reads_[use] = now;
   Divergence& found =
       diverge(use, use.op ? use.op->sequence : 0,
@@ -228,7 +236,9 @@ bool Comparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
   if (cell.provenance->kind != TracedKind::kFormer) return false;
   if (cell.provenance->origin->key != ValueKeys().of(first)) return false;
   const ContentPtr before = evaluator_.value_of(first);
-  return before->type() == cell.type() && before->hash() == cell.hash();
+  if (before->type() != cell.type() || before->hash() != cell.hash()) return false;
+  note_kept(first);
+  return true;
 }
 
 // Which path wrote to the memory that this one only reads is found out when all are known (state_slots.h).
@@ -263,7 +273,8 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
     found_.pop_back();
     return;
   }
-  if (!is_constant(*first)) return diverge_at(use, first, now);
+  // What is drawn in some calls, and read again in others, is no state.
+  if (!is_constant(*first) || is_drawn_anew(first)) return diverge_at(use, first, now);
   reads_[use] = now;
   const auto found = std::find_if(record_.leaks.begin(), record_.leaks.end(),
                                   [&](const Leak& leak) { return !leak.memory && leak.source == source; });

@@ -22,6 +22,7 @@ void ResultBinder::bind(const PendingOp& op, const at::Tensor& output, ValuePtr 
         at_line(op.location), layout_text(output), state_.calls.name_of(value->owner))));
   }
   if (!op.shares_memory(output)) return state_.table.bind_content(output, std::move(value));
+  if (op.of_unwritten) return;  // found by the memory it looks at, once there is something
   state_.table.note_part(output, op.input_impls);
   state_.table.bind_view(output, std::move(value));
 }

@@ -201,8 +201,9 @@ graph::Graph BlockRecording::graph(const std::vector<at::Tensor>& outputs, const
   }
   check();
   const Slice slice = slice_of(record_.output_values);
-  for (const auto& cell : slice.constants) {
-    if (cell->random) throw Unrecordable("it draws random numbers from nothing that depends on data");
+  for (const TraceOp* op : slice.ops) {
+    // Whether these are the same in every call is found out where they are operators of the node itself.
+    if (op->draw.call != 0) throw Unrecordable("it draws random numbers from nothing that depends on data");
   }
   seal_constants(slice);
   auto made = to_graph(record_);

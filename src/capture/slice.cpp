@@ -49,8 +49,9 @@ void report_constants(const std::string& node, const Slice& slice, Logger& log) 
     if (cell->random) {
       log.warning(
           fmt::format("{}node '{}' uses a random tensor that {}{} made from nothing of the node's inputs. "
-                      "It is exported as a constant",
-                      where, node, from->node, at_line(from->location)));
+                      "It is exported as a constant{}",
+                      where, node, from->node, at_line(from->location),
+                      cell->drawn_once ? "; run two passes before leapp.stop() to have it drawn in every step" : ""));
     } else if (kind == TracedKind::kGlue) {
       log.warning(fmt::format(
           "{}node '{}' reads what {}{} computed from {}/{} outside any node. It is exported as "

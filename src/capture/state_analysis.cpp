@@ -9,7 +9,9 @@
 
 #include "capture/constant_outputs.h"
 #include "capture/counters.h"
+#include "capture/draws.h"
 #include "capture/merge_paths.h"
+#include "capture/op_info.h"
 #include "capture/promote.h"
 #include "capture/reentry.h"
 
@@ -63,6 +65,12 @@ void StateAnalysis::first_call(NodeRecord& record, const CallTrace& call, TraceB
         fmt::format("{}a number is read from a tensor that node '{}' changes. It is baked in as it was in the first "
                     "call; keep it a tensor to have it change",
                     line_prefix(location), record.name));
+  }
+  for (const TraceOp* op : keep_draws_of_others(record.output_values, call.activation)) {
+    log_.warning(
+        fmt::format("node '{}' uses random numbers that {}{} drew in another node. They are exported as a constant; "
+                    "announce them with input_tensors",
+                    record.name, op->info->qualified_name(), at_line(op->location)));
   }
   record.leaks = finder.take();
 }
@@ -126,7 +134,10 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
 
 void StateAnalysis::finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,
                            const SessionEnd& end) {
-  for (const auto& node : nodes) prepared_.forget_leaks_of(*node);
+  for (const auto& node : nodes) {
+    prepared_.forget_leaks_of(*node);
+    settle_draws(*node);
+  }
   merge_paths(nodes, options.leaks, evaluator_, log_);
   promote_leaks(nodes, options.leaks, evaluator_, log_);
   settle_constant_outputs(nodes, options, log_);

@@ -11,6 +11,7 @@
 
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
+#include "capture/path_reads.h"
 #include "capture/trace_testing.h"
 
 namespace leapp::capture {

@@ -136,6 +136,7 @@ void TensorTable::bind_view(const at::Tensor& tensor, ValuePtr value) {
 void TensorTable::bind_dynamic(const at::Tensor& view, const at::Tensor& base, const DynamicPlace& place) {
   if (!StorageTable::trackable(view)) return;
   const auto memory = storages_.content(view);
+  define_unwritten(base);
   const ValuePtr value = find(base);
   const ValuePtr read_now = operand(base);  // of the program's own tensor, which has a name
   dynamic_.add(view, base, place, memory->begin(), builder_);
@@ -175,6 +176,11 @@ void TensorTable::write_constant(const at::Tensor& tensor, const ValuePtr& prove
   write(tensor, value);
 }
 
+void TensorTable::note_drawn(const at::Tensor& tensor) {
+  const ValuePtr value = find_own(tensor);
+  if (value && value->kind == TracedKind::kResult) value->drawn = constant(tensor, nullptr)->cell;
+}
+
 void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
   if (!StorageTable::trackable(tensor)) return forget(tensor);
   if (const auto memory = storages_.known(tensor)) memory->forget();
@@ -188,12 +194,22 @@ void TensorTable::about_to_write(const at::Tensor& tensor, bool in_node) {
 }
 
 void TensorTable::note_birth(const at::Tensor& tensor) {
-  if (StorageTable::trackable(tensor) && tensor.storage().nbytes() > 0) storages_.content(tensor)->note_birth();
+  if (StorageTable::trackable(tensor)) storages_.content(tensor)->note_birth();
 }
 
 void TensorTable::note_filled(const at::Tensor& tensor) {
   if (!StorageTable::trackable(tensor)) return;
   if (const auto memory = storages_.known(tensor)) memory->note_filled();
+}
+
+bool TensorTable::is_unwritten(const at::Tensor& tensor) {
+  if (!StorageTable::trackable(tensor)) return false;
+  const auto memory = storages_.known(tensor);
+  return memory && memory->undefined() && !find(tensor);
+}
+
+void TensorTable::define_unwritten(const at::Tensor& tensor) {
+  if (is_unwritten(tensor)) bind_content(tensor, builder_.full(tensor.sizes(), 0, tensor.scalar_type()));
 }
 
 bool TensorTable::knows_memory(const at::Tensor& tensor) {

@@ -60,6 +60,9 @@ class TensorTable {
   /// `tensor` has just been overwritten with something that no operator can reproduce: it is a constant from now on.
   void write_constant(const at::Tensor& tensor, const ValuePtr& provenance);
 
+  /// `tensor` has just been drawn from nothing live, and may turn out to be a constant.
+  void note_drawn(const at::Tensor& tensor);
+
   /// `tensor` has just been overwritten with something unknown.
   void overwrite_unknown(const at::Tensor& tensor);
 
@@ -68,8 +71,13 @@ class TensorTable {
 
   /// `tensor` has just been allocated while a node was open; it has no content yet.
   void note_birth(const at::Tensor& tensor);
-  /// An operator hands on what is in its memory.
+  /// Someone takes what is in its memory for content.
   void note_filled(const at::Tensor& tensor);
+  /// Nobody has written to any of it since it was allocated in this call.
+  bool is_unwritten(const at::Tensor& tensor);
+  /// An operator is about to write to a part of `tensor`. Where nobody has written yet it holds zeros from now on: what
+  /// lies there is of no call and of no model.
+  void define_unwritten(const at::Tensor& tensor);
 
   /// True when the memory of `tensor` holds anything we know of, or a constant of ours.
   bool knows_memory(const at::Tensor& tensor);

@@ -46,6 +46,8 @@ struct ConstantCell {
   bool given = false;              ///< a default argument of an annotated function: may be an output as it is
   bool random = false;             ///< drawn from a random generator while the session ran
   bool fresh = false;              ///< made in the call that read it
+  bool settled = false;            ///< drawn in the first call, and known to be the same in later ones
+  bool drawn_once = false;         ///< drawn in the only call of its node: nobody can tell whether it would be again
   LocationId location = 0;         ///< first use
 
   std::weak_ptr<Memory> home;     ///< the memory it was read from, while anyone has it
@@ -85,6 +87,15 @@ struct TraceArgument {
   static TraceArgument of(c10::IValue value);
 };
 
+/// What is known of random numbers that were drawn from nothing live (draws.h).
+struct Draw {
+  ActivationId call = 0;        ///< the one that was open
+  std::uint64_t generator = 0;  ///< hash of the generator's state before it
+  bool kept = false;            ///< a later call read the numbers again
+  bool anew = false;            ///< a later call drew other ones
+  bool again = false;           ///< a later call drew the same ones: it sets the generator's seed
+};
+
 /// An operator in functional form. Immutable once its results exist, but for operands that turn out to be state.
 struct TraceOp {
   const OpInfo* info = nullptr;
@@ -93,6 +104,7 @@ struct TraceOp {
   LocationId location = 0;
   std::uint64_t sequence = 0;
   bool random = false;
+  Draw draw;  ///< of a random operator that reads nothing live
 
   TraceOp() = default;
   TraceOp(const TraceOp&) = delete;
@@ -130,9 +142,10 @@ struct TracedValue {
   bool over_input = false;  ///< it was written over (a part of) an input of a node
   std::uint32_t index = 0;  ///< kResult: which result
   ValueType type;
-  std::shared_ptr<TraceOp> op;         ///< kResult
-  std::shared_ptr<ConstantCell> cell;  ///< kConstant
-  std::unique_ptr<Origin> origin;      ///< kInput, kPublished, kGlue, kFormer, kDrawn
+  std::shared_ptr<TraceOp> op;          ///< kResult
+  std::shared_ptr<ConstantCell> cell;   ///< kConstant
+  std::shared_ptr<ConstantCell> drawn;  ///< kResult, drawn from nothing live: the numbers, should they be a constant
+  std::unique_ptr<Origin> origin;       ///< kInput, kPublished, kGlue, kFormer, kDrawn
 };
 
 /// What tensors hold that outlives the call of a node which made it, by key (value_key.h).

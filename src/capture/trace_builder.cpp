@@ -28,6 +28,7 @@ std::shared_ptr<TraceOp> TraceBuilder::make(const OpInfo* info, std::vector<Trac
   op->location = location_;
   op->sequence = ++sequence_;
   op->random = random;
+  if (random) op->draw = draw_;
   return op;
 }
 

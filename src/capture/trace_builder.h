@@ -24,6 +24,9 @@ class TraceBuilder {
     current_ = info;
     location_ = location;
   }
+  /// Of random operators from here on.
+  void set_draw(const Draw& draw) { draw_ = draw; }
+  void set_location(LocationId location) { location_ = location; }
   [[nodiscard]] LocationId location() const { return location_; }
 
   /// An operator whose results are made by `result`.
@@ -57,7 +60,23 @@ class TraceBuilder {
   MixedNodes on_mixed_;
   const OpInfo* current_ = nullptr;
   LocationId location_ = 0;
+  Draw draw_;
   std::uint64_t sequence_;
+};
+
+/// What is made while it lives is of another line, unless that is not known.
+class AtLocation {
+ public:
+  AtLocation(TraceBuilder& builder, LocationId location) : builder_(builder), before_(builder.location()) {
+    if (location != 0) builder_.set_location(location);
+  }
+  ~AtLocation() { builder_.set_location(before_); }
+  AtLocation(const AtLocation&) = delete;
+  AtLocation& operator=(const AtLocation&) = delete;
+
+ private:
+  TraceBuilder& builder_;
+  LocationId before_;
 };
 
 }  // namespace leapp::capture

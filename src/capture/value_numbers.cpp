@@ -75,6 +75,7 @@ ValuePtr ValueNumbers::of(const ValuePtr& value) {
   made->owner = value->owner;
   made->index = value->index;
   made->type = value->type;
+  made->drawn = value->drawn;
   made->op = holders_.at(op);
   return made;
 }

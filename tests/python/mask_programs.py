@@ -336,6 +336,21 @@ def drawn_for_rows(x: Tensor) -> Tensor:
     return written(x, ids, torch.rand_like(x[ids]) * 0 + 4)
 
 
+def drawn_for_as_many_rows(x: Tensor) -> Tensor:
+    ids = ids_of(x)
+    return written(x, ids, (torch.rand(len(ids), 3) * 2 - 1) * 0 + x[ids])
+
+
+def drawn_in_place_for_rows(x: Tensor) -> Tensor:
+    """As commands are drawn for the robots that begin anew."""
+    ids = ids_of(x)
+    drawn = torch.empty(len(ids))
+    y = x.clone()
+    y[ids, 0] = drawn.uniform_(-1, 1) * 0 + 2
+    y[ids, 1] = drawn.normal_(0, 1) * 0 + 3
+    return y
+
+
 def compared_rows(x: Tensor) -> Tensor:
     rows = x[ids_of(x)]
     return ((rows > rows.mean(dim=1, keepdim=True)) & (rows != 0)).sum() + x
@@ -456,6 +471,8 @@ RIGHT: list[Program] = [
     ids_as_numbers,
     other_table,
     drawn_for_rows,
+    drawn_for_as_many_rows,
+    drawn_in_place_for_rows,
     compared_rows,
     ResetsCounters,
     ResamplesCommands,

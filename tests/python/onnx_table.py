@@ -65,6 +65,8 @@ OWN: dict[str, Own] = {
     "nn.functional.dropout2d": Own.FALLS_BACK,
     "nn.functional.dropout3d": Own.FALLS_BACK,
     "nn.functional.feature_alpha_dropout.with_train": Own.FALLS_BACK,
+    "nn.functional.fractional_max_pool2d": Own.FALLS_BACK,
+    "nn.functional.fractional_max_pool3d": Own.FALLS_BACK,
     "nn.functional.max_pool1d": Own.FALLS_BACK,
     "nn.functional.max_pool2d": Own.FALLS_BACK,
     "nn.functional.max_pool3d": Own.FALLS_BACK,

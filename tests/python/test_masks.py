@@ -86,7 +86,12 @@ def name_of(program: Any) -> str:
 
 
 # A part of rows is written to: of no rows there is no part, and the part of one row lies in memory as no other does.
-NEED_ROWS = (mask_programs.made_for_rows, mask_programs.column_written_in_rows)
+NEED_ROWS = (
+    mask_programs.made_for_rows,
+    mask_programs.column_written_in_rows,
+    mask_programs.drawn_for_as_many_rows,
+    mask_programs.drawn_in_place_for_rows,
+)
 
 
 def first_counts(program: Any) -> Sequence[int]:
@@ -176,3 +181,38 @@ def test_a_length_that_nothing_needs_is_warned_about(tmp_path: Path) -> None:
 
     found = outcome(branches, (3,), "jit", tmp_path)
     assert [text for text in found.warnings if "nothing of the node needs the result" in text], found
+
+
+def test_every_row_has_random_numbers_of_its_own(tmp_path: Path) -> None:
+    def program(x: Tensor) -> Tensor:
+        ids = mask_programs.ids_of(x)
+        return mask_programs.written(x, ids, torch.randn(len(ids), 3) * 2 + 1)
+
+    manager = leapp.InferenceManager(export_drawn(program, (3, 2), "onnx", tmp_path))
+    x = rows_of(ROWS, 7)
+    steps = torch.stack([torch.as_tensor(manager({"node/x": x})["node/y"]).clone() for _ in range(400)])
+    assert (steps.mean((0, 1)) - 1).abs().max() < 0.2
+    assert (steps.std(0) - 2).abs().max() < 0.4
+    assert torch.corrcoef(steps[:, :, 0].T).fill_diagonal_(0).abs().max() < 0.25
+    none = rows_of(0, 8)
+    assert torch.equal(torch.as_tensor(manager({"node/x": none})["node/y"]), none)
+
+
+def test_one_row_of_random_numbers_may_be_for_all_rows(tmp_path: Path) -> None:
+    def program(x: Tensor) -> Tensor:
+        ids = mask_programs.ids_of(x)
+        return mask_programs.written(x, ids, torch.randn(len(ids), 3))
+
+    with pytest.raises(leapp.LeappError, match="depends on data"):
+        export_drawn(program, (1, 1), "onnx", tmp_path)
+    assert "which may be for all rows or for each" in harness.read_log(tmp_path / "masks")
+
+
+def export_drawn(program: Program, counts: Sequence[int], backend: str, folder: Path) -> Path:
+    leapp.start("masks", save_path=str(folder))
+    for seed, count in enumerate(counts):
+        x = annotate.input_tensors("node", {"x": rows_of(count, seed)})
+        annotate.output_tensors("node", {"y": program(x)}, export_with=backend)
+    leapp.stop()
+    leapp.compile_graph(visualize=False)
+    return folder / "masks"

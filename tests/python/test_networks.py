@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 
 import harness
@@ -288,7 +289,8 @@ class CountedInPython(nn.Module):
         self.keys, self.position = torch.zeros(16, 8), 0
 
     def forward(self, x: Tensor) -> Tensor:
-        self.keys[self.position] = x[0]
+        key = torch.tanh(x[0])
+        self.keys[self.position] = key
         self.position += 1
         return self.keys.sum(0)
 
@@ -308,7 +310,11 @@ class CountedInATensor(nn.Module):
 def test_a_position_in_python_is_reported(tmp_path: Path) -> None:
     with pytest.raises(leapp.ValidationError, match=r"is 0 in call 0 and 8 in call 1") as raised:
         export(CountedInPython(), tmp_path, "onnx")
-    assert "make the number a tensor" in str(raised.value)
+    text = str(raised.value)
+    assert re.search(r"where: .*test_networks.py:\d+    self.keys\[self.position\] = key", text)
+    assert "make the number a tensor" in text
+    assert 'position = annotate.input_tensors("net", {"position": torch.as_tensor(self.position)})' in text
+    assert "self.keys[position] = key" in text
 
 
 @BACKENDS

@@ -224,12 +224,29 @@ def test_dropout_that_is_still_on(tmp_path: Path) -> None:
     assert "eval()" in finding.remedy
 
 
-def test_a_random_constant(tmp_path: Path) -> None:
+def test_random_numbers_of_the_node(tmp_path: Path) -> None:
     def program(x0: torch.Tensor) -> torch.Tensor:
         noise = torch.randn(3)  # drawn
-        return x0 + noise  # added
+        return x0 + noise
 
-    found = findings(tmp_path, program, ramp())
+    [finding] = findings(tmp_path, program, ramp(), status="passed")
+    assert (finding.kind, finding.fails, finding.line) == ("random", False, line_of(program, "# drawn"))
+    assert finding.snippet == 'noise = annotate.input_tensors("policy", {"noise": torch.randn(3)})'
+
+
+def test_a_random_constant(tmp_path: Path) -> None:
+    def program() -> None:
+        x = annotate.input_tensors("policy", {"x": torch.ones(3)})
+        other = annotate.input_tensors("other", {"x": torch.ones(3)})
+        noise = torch.randn(3)  # drawn
+        annotate.output_tensors("policy", {"y": x + noise}, export_with="jit")  # added
+        annotate.output_tensors("other", {"y": other * 2}, export_with="jit")
+
+    leapp.start("g", save_path=str(tmp_path))
+    for _ in range(2):
+        program()
+    leapp.stop()
+    found = leapp.compile_graph(visualize=False, strict=False).nodes["policy"].findings
     [finding] = [one for one in found if one.kind == "random_constant"]
     assert (finding.fails, finding.line) == (True, line_of(program, "# added"))
     assert f":{line_of(program, '# drawn')}" in finding.what

@@ -198,4 +198,15 @@ std::string with_name_replaced(std::string_view code, std::string_view from, std
   return result;
 }
 
+std::string index_in(const std::string& code) {
+  const std::size_t open = code.find('[');
+  if (open == std::string::npos) return code;
+  int depth = 0;
+  for (std::size_t i = open; i < code.size(); ++i) {
+    depth += code[i] == '[' ? 1 : code[i] == ']' ? -1 : 0;
+    if (depth == 0) return code.substr(open + 1, i - open - 1);
+  }
+  return code;
+}
+
 }  // namespace leapp::exporter

@@ -28,6 +28,10 @@ struct Assignment {
 };
 [[nodiscard]] Assignment assignment_in(std::string_view code);
 
+/// What stands in the first brackets of the line: "self.position" of "self.keys[self.position] = key". All of it, where
+/// there are none.
+[[nodiscard]] std::string index_in(const std::string& code);
+
 /// Names and attributes that are read in the line and not called, in order and without repeats: "x", "self.gain".
 [[nodiscard]] std::vector<std::string> names_read(std::string_view code);
 

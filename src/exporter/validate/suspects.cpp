@@ -94,8 +94,11 @@ class NodeSuspects {
       }
       case Divergence::Kind::kNumber: {
         Finding& finding = add(Weight::kDiffers, "baked_number", divergence.location, what);
-        finding.remedy = "make the number a tensor and announce it";
-        finding.snippet = number_snippet(record_.name, name_in(finding.code, "", inputs_), finding.code);
+        const bool place = divergence.name == "storage_offset";  // of a part of a tensor
+        finding.remedy = place ? "make the number a tensor: one that the node counts up as its state, or an input"
+                               : "make the number a tensor and announce it";
+        const ProgramName name = name_in(place ? index_in(finding.code) : finding.code, "", inputs_);
+        finding.snippet = number_snippet(record_.name, name, finding.code);
         return;
       }
       case Divergence::Kind::kConstant: {

@@ -79,6 +79,8 @@ TEST_F(SourceText, NamesAndAssignments) {
   EXPECT_EQ(assignment_in("y += 3").target, "");
   EXPECT_EQ(names_read("y = x * self.gain + torch.relu(x) - 1.5"), (std::vector<std::string>{"x", "self.gain"}));
   EXPECT_EQ(names_read("return x if \"a b\" else None"), (std::vector<std::string>{"x"}));
+  EXPECT_EQ(index_in("self.keys[self.order[i]] = key[0]"), "self.order[i]");
+  EXPECT_EQ(index_in("keys.copy_(key)"), "keys.copy_(key)");
   EXPECT_EQ(without_escapes("s = float(x.max()) + y.item()"), "s = x.max() + y");
   EXPECT_EQ(with_name_replaced("self.gain * self.gains", "self.gain", "gain"), "gain * self.gains");
 }

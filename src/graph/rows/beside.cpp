@@ -119,6 +119,30 @@ bool is_fill(const Node& node) {
   return node.op() == "aten::full" || node.op() == "aten::zeros" || node.op() == "aten::ones";
 }
 
+/// Random numbers, each for itself: of a size, or for each element of a tensor.
+bool draws_elements(const Node& node) {
+  return node.is_random() && node.results().size() == 1 &&
+         (is_elementwise(node.op()) || (node.inputs().empty() && list(node, "size") != nullptr));
+}
+
+bool is_drawn(const Value& value, int depth = 8) {
+  const Node* made = value.producer();
+  if (made == nullptr || depth == 0) return false;
+  if (draws_elements(*made)) return true;
+  const auto drawn = [&](const Value* input) { return is_drawn(*input, depth - 1); };
+  if (!is_elementwise(made->op())) return false;
+  const std::vector<Value*> inputs = made->inputs();
+  return std::any_of(inputs.begin(), inputs.end(), drawn);
+}
+
+/// Along `dim`, or without a dimension for it: assigning to rows takes one that is 1 away.
+bool is_one_drawn_row(Value* value, std::int64_t dim) {
+  if (dim >= 0) return size_at(value, dim) == 1 && is_drawn(*value);
+  const Node* made = value->producer();
+  const Value* longer = made != nullptr && made->op() == "aten::reshape" ? tensor(*made, "self") : nullptr;
+  return longer != nullptr && longer->shape().size() > value->shape().size() && is_drawn(*longer);
+}
+
 }  // namespace
 
 Value* Rewriter::number(double value, DType dtype) {
@@ -131,12 +155,16 @@ Value* Rewriter::integers(const std::vector<std::int64_t>& numbers, Shape shape)
 }
 
 Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space) {
+  if (space.length == 1 && rows(value) == nullptr && is_one_drawn_row(value, dim))
+    return unimplemented(
+        "it combines its one row with one row of random numbers, which may be for all rows or for each");
   if (dim < 0 || size_at(value, dim) == 1) return value;
   if (counts_rows(*value)) return cast(rank(space), value->dtype());
   if (value->kind() == ValueKind::kConstant) {
     if (auto row = one_row(value->constant(), dim)) return graph_.add_constant(std::move(*row));
   }
   Node* made = value->producer();
+  if (made != nullptr && rows(value) == nullptr && draws_elements(*made)) return drawn_for_all(*made, dim, space);
   const bool known = made != nullptr && made->results().size() == 1 && !made->is_random() && rows(value) == nullptr;
   const TensorType type = {value->dtype(), with_rows(value->shape(), dim, 1)};
   if (known && is_fill(*made)) {
@@ -158,22 +186,43 @@ Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space
   }
   if (known && is_elementwise(made->op())) {
     std::vector<Argument> arguments = made->arguments();
+    std::int64_t most = 1;
     for (Argument& argument : arguments) {
       auto* operand = std::get_if<Value*>(&argument.value);
       if (operand == nullptr || *operand == nullptr) continue;
       LEAPP_ASSIGN_OR_RETURN(*operand, one_row_of(*operand, dim - (rank_of(value) - rank_of(*operand)), space));
       const std::int64_t inside = dim - (rank_of(value) - rank_of(*operand));
-      if (inside >= 0 && size_at(*operand, inside) != 1)
-        return unimplemented("it combines its rows with numbers that count them");
+      if (inside >= 0) most = std::max(most, size_at(*operand, inside));
     }
-    return emit(made->op(), made->overload(), std::move(arguments), type);
+    return emit(made->op(), made->overload(), std::move(arguments), {type.dtype, with_rows(type.shape, dim, most)});
   }
   return unimplemented(fmt::format("it combines its rows with {}, which has as many in the first call",
                                    type_text(value->dtype(), value->shape())));
 }
 
+/// Every row has numbers of its own, those that do not count too.
+Result<Value*> Rewriter::drawn_for_all(const Node& drawn, std::int64_t dim, Space& space) {
+  const Value& value = *drawn.result();
+  NodeSpec spec;
+  spec.op = drawn.op();
+  spec.overload = drawn.overload();
+  spec.arguments = drawn.arguments();
+  spec.location = drawn.location();
+  spec.random = true;
+  spec.results = {{value.dtype(), with_rows(value.shape(), dim, space.count)}};
+  for (Argument& argument : spec.arguments) {
+    auto* operand = std::get_if<Value*>(&argument.value);
+    if (operand == nullptr || *operand == nullptr) continue;
+    const std::int64_t inside = dim - (rank_of(&value) - rank_of(*operand));
+    LEAPP_ASSIGN_OR_RETURN(*operand, one_row_of(*operand, inside, space));
+    if (inside >= 0) *operand = expand(*operand, with_rows((*operand)->shape(), inside, space.count));
+  }
+  if (drawn.inputs().empty()) rows::set(spec.arguments, "size", spec.results[0].shape);
+  return graph_.insert_before(at_, std::move(spec))->result();
+}
+
 Result<Value*> Rewriter::beside(Value* value, std::int64_t dim, Space& space) {
-  if (dim < 0 || size_at(value, dim) == 1) return value;
+  if (dim < 0 || size_at(value, dim) == 1) return one_row_of(value, dim, space);
   if (size_at(value, dim) != space.length) {
     return unimplemented(
         fmt::format("it combines {} rows with {}", space.length, type_text(value->dtype(), value->shape())));

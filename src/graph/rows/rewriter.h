@@ -108,6 +108,7 @@ class Rewriter {
  private:
   Space& add_space(Space space);
   Result<Value*> one_row_of(Value* value, std::int64_t dim, Space& space);
+  Result<Value*> drawn_for_all(const Node& drawn, std::int64_t dim, Space& space);
 
   struct Exit {
     Value* old = nullptr;

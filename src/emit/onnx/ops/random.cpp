@@ -147,6 +147,15 @@ void multinomial(OpBuilder& b) {
   b.bind(b.add_many("TopK", {scores, b.ints({count})}, {values, indices}, {{"axis", std::int64_t{-1}}})[1]);
 }
 
+/// The order of as many random numbers.
+void randperm(OpBuilder& b) {
+  const std::int64_t count = b.integer("n");
+  if (count == 0) return b.bind(b.full(0.0, b.result()));
+  const TensorType values{DType::kFloat32, {count}};
+  const TensorType indices{DType::kInt64, {count}};
+  bind_as_result(b, b.add_many("TopK", {uniform(b, {count}), b.ints({count})}, {values, indices})[1]);
+}
+
 constexpr std::array kRandomOps = {
     OpEntry{"aten::alpha_dropout", alpha_dropout},
     OpEntry{"aten::bernoulli", bernoulli},
@@ -163,15 +172,26 @@ constexpr std::array kRandomOps = {
     OpEntry{"aten::normal.Tensor_Tensor", normal_op},
     OpEntry{"aten::normal.Tensor_float", normal_op},
     OpEntry{"aten::normal.float_Tensor", normal_op},
+    OpEntry{"aten::normal.float_float", normal_op},
     OpEntry{"aten::normal_functional", normal_op},
     OpEntry{"aten::rand", rand},
+    OpEntry{"aten::rand.generator", rand},
     OpEntry{"aten::rand_like", rand},
+    OpEntry{"aten::rand_like.generator", rand},
     OpEntry{"aten::randint", randint},
+    OpEntry{"aten::randint.generator", randint},
     OpEntry{"aten::randint.low", randint},
+    OpEntry{"aten::randint.low_generator", randint},
     OpEntry{"aten::randint_like", randint},
+    OpEntry{"aten::randint_like.generator", randint},
     OpEntry{"aten::randint_like.low_dtype", randint},
+    OpEntry{"aten::randint_like.low_generator_dtype", randint},
     OpEntry{"aten::randn", randn},
+    OpEntry{"aten::randn.generator", randn},
     OpEntry{"aten::randn_like", randn},
+    OpEntry{"aten::randn_like.generator", randn},
+    OpEntry{"aten::randperm", randperm},
+    OpEntry{"aten::randperm.generator", randperm},
     OpEntry{"aten::rrelu", rrelu},
     OpEntry{"aten::uniform", uniform_op},
 };

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/draws.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "capture/op_info.h"
+#include "capture/slice.h"
+
+namespace leapp::capture {
+namespace {
+
+template <typename Holds>
+bool any_draw(const ValuePtr& value, Holds holds) {
+  if (value->kind != TracedKind::kResult) return false;
+  const Slice slice = slice_of({value});
+  return std::any_of(slice.ops.begin(), slice.ops.end(),
+                     [&](const TraceOp* op) { return op->random && holds(op->draw); });
+}
+
+bool is_same_in_every_call(const Draw& draw) { return draw.kept || (draw.again && !draw.anew); }
+
+/// Of the only call of a node: a constant that says where it was drawn.
+void note_drawn_once(const TracedValue& value) {
+  ConstantCell& cell = *value.drawn;
+  cell.random = cell.drawn_once = true;
+  cell.provenance =
+      make_value(TracedKind::kDrawn, {}, {.node = value.op->info->qualified_name(), .location = value.op->location});
+  if (cell.location == 0) cell.location = value.op->location;
+}
+
+void settle_value(ValuePtr& value, bool once) {
+  if (!value->drawn) return;
+  const bool same = any_draw(value, is_same_in_every_call);
+  if (!same && !once) return;
+  if (!same) note_drawn_once(*value);
+  value->drawn->settled = same;
+  value = make_constant(value->drawn);
+}
+
+/// Everything that the record keeps of the first call.
+std::vector<ValuePtr*> slots_of(NodeRecord& node) {
+  std::vector<ValuePtr*> slots;
+  for (ValuePtr& value : node.output_values) slots.push_back(&value);
+  for (auto& [key, value] : node.survivors) slots.push_back(&value);
+  for (Guard& guard : node.guards) slots.push_back(&guard.value);
+  for (MemoryEnd& end : node.ends) slots.push_back(&end.value);
+  for (Leak& leak : node.leaks) {
+    if (leak.update) slots.push_back(&leak.update);
+  }
+  return slots;
+}
+
+}  // namespace
+
+bool is_drawn_anew(const ValuePtr& value) {
+  return any_draw(value, [](const Draw& draw) { return draw.anew; });
+}
+
+std::vector<const TraceOp*> keep_draws_of_others(const std::vector<ValuePtr>& values, ActivationId call) {
+  std::vector<const TraceOp*> found;
+  for (const TraceOp* op : slice_of(values).ops) {
+    if (!op->random || op->draw.call == 0 || op->draw.call == call) continue;
+    const_cast<TraceOp*>(op)->draw.kept = true;
+    found.push_back(op);
+  }
+  return found;
+}
+
+void note_kept(const ValuePtr& value) {
+  if (value->kind != TracedKind::kResult) return;
+  for (const TraceOp* op : slice_of({value}).ops) {
+    if (op->random) const_cast<TraceOp*>(op)->draw.kept = true;
+  }
+}
+
+bool note_draw(TraceOp& first, const TraceOp& now) {
+  if (!first.random || !now.random) return true;
+  const bool same = first.draw.generator != 0 && first.draw.generator == now.draw.generator;
+  (same ? first.draw.again : first.draw.anew) = true;
+  return same || !first.draw.kept;
+}
+
+void settle_draws(NodeRecord& node) {
+  const bool once = node.calls == 1;
+  std::vector<ValuePtr> values;
+  for (ValuePtr* slot : slots_of(node)) {
+    settle_value(*slot, once);
+    values.push_back(*slot);
+  }
+  const auto settle = [once](ValuePtr& value) { settle_value(value, once); };
+  for (const TraceOp* op : slice_of(values).ops) for_each_operand(const_cast<TraceOp&>(*op), settle);
+  for (const auto& other : node.others) settle_draws(*other);
+}
+
+}  // namespace leapp::capture
