@@ -132,7 +132,7 @@ Status Bench::time_whole(Loop& loop, Progress& progress) {
     loop.feed(i);
     if (pacer_) pacer_->wait();
     const auto begin = Clock::now();
-    Status stepped = loop.step();
+    const Status stepped = loop.step();
     whole_.add(static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count()));
     if (pacer_) pacer_->done(i);
     if (!stepped.ok()) return stepped;
