@@ -78,7 +78,7 @@ def test_memory_runs_out(validation: str, step: int, tmp_path: Path) -> None:
         figures = {
             "tried": found["tried"],
             "survived": found["out_of_memory"] + found["exported"] + found["other"],
-            "inside ONNX Runtime": found["died_elsewhere"],
+            "elsewhere": found["died_elsewhere"],
             "died": found["died"],
         }
         record.record("faults", "a request for memory while exporting", figures)
