@@ -106,7 +106,7 @@ nk::Convolution convolution(const float* x, std::int64_t in, std::int64_t side, 
 }
 
 std::function<void()> cnn() {
-  const nk::Convolution first = convolution(memory(4 * 84 * 84), 4, 84, 32, 8, 4);
+  const nk::Convolution first = convolution(memory(std::int64_t{4} * 84 * 84), 4, 84, 32, 8, 4);
   const nk::Convolution second = convolution(first.y, 32, 20, 64, 4, 2);
   const nk::Convolution third = convolution(second.y, 64, 9, 64, 3, 1);
   nk::MatMulPacked dense;

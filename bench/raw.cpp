@@ -10,8 +10,6 @@
 
 namespace leapp::bench {
 
-using bundle::PortIndex;
-
 RawPipeline::RawPipeline(const engine::ort::Library& library, const bundle::BundleSpec& spec,
                          const bundle::Wiring& wiring, const std::vector<std::filesystem::path>& models)
     : api_(*library.api), library_(library), spec_(spec), wiring_(wiring), first_input_(wiring.inputs.front()) {

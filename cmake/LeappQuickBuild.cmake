@@ -4,13 +4,15 @@
 # Two means against reading the same headers six hundred times (docs/design/build_time.md has what each brings):
 #   LEAPP_UNITY   the sources of a target are compiled together, in units of some ten thousand bytes
 #   LEAPP_PCH     headers that most sources include are compiled once for all targets that have the same flags
-# The preset tidy has neither, so that a source that lacks an include is found.
+# With both off every source is compiled by itself, and one that lacks an include is found.
 include_guard(GLOBAL)
 
 # Larger units are less work, and less of it at a time.
 set(LEAPP_UNIT_BYTES 40000 CACHE STRING "Size of the units of most targets")
 set(LEAPP_TORCH_UNIT_BYTES 150000 CACHE STRING "Size of units that include torch")
-mark_as_advanced(LEAPP_UNIT_BYTES LEAPP_TORCH_UNIT_BYTES)
+# clang's analyser looks into a source that a unit includes if the unit's path has "UnifiedSource" in it: the preset tidy.
+set(LEAPP_UNITS "units" CACHE STRING "What the folders of units are called, after the target")
+mark_as_advanced(LEAPP_UNIT_BYTES LEAPP_TORCH_UNIT_BYTES LEAPP_UNITS)
 
 # Not CMake's own UNITY_BUILD: its units hold absolute paths, so that ccache finds nothing for a second clone, and count
 # files instead of looking how long they are.
@@ -55,7 +57,7 @@ endfunction()
 
 # Of leapp_units: `text` becomes the next unit in `result`.
 macro(leapp_write_unit)
-  set(unit "${CMAKE_CURRENT_BINARY_DIR}/${name}_units/${name}_${number}.cpp")
+  set(unit "${CMAKE_CURRENT_BINARY_DIR}/${name}_${LEAPP_UNITS}/${name}_${number}.cpp")
   file(CONFIGURE OUTPUT "${unit}" CONTENT "${text}" @ONLY)
   list(APPEND result "${unit}")
   math(EXPR number "${number} + 1")

@@ -85,11 +85,12 @@ std::function<at::Tensor()> unlocked_getter(nb::object get) {
   };
 }
 
-void watch(std::vector<std::pair<std::string, nb::object>> buffers) {
+void watch(const std::vector<std::pair<std::string, nb::object>>& buffers) {
   const auto session = capture::current_session();
   if (!session || session->stopped()) return;
   std::vector<annotate::Buffer> watched;
-  for (auto& [name, get] : buffers) watched.push_back({name, unlocked_getter(std::move(get))});
+  watched.reserve(buffers.size());
+  for (const auto& [name, get] : buffers) watched.push_back({name, unlocked_getter(get)});
   unlocked([&] { session->watch(watched); });
 }
 

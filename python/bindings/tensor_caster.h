@@ -13,6 +13,7 @@ template <>
 struct type_caster<at::Tensor> {
   NB_TYPE_CASTER(at::Tensor, const_name("torch.Tensor"))
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): nanobind asks for noexcept; torch throws here for tensors it has broken
   bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
     if (!THPVariable_Check(source.ptr())) return false;
     value = THPVariable_Unpack(source.ptr());

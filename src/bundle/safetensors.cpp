@@ -3,11 +3,14 @@
 #include "bundle/safetensors.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -62,16 +65,21 @@ Status check(const TensorEntry& entry) {
   return {};
 }
 
+/// As JSON with sorted keys. Not made of JSON objects: their destructor asks for memory, and ends the process when
+/// there is none.
 std::string header_text(const std::vector<const TensorEntry*>& in_order) {
-  nlohmann::json header = nlohmann::json::object();  // sorts its keys
+  std::map<std::string_view, std::string> parts;
   std::size_t offset = 0;
   for (const TensorEntry* entry : in_order) {
-    header[entry->name] = {{"dtype", *safetensors_dtype(entry->dtype)},
-                           {"shape", entry->shape},
-                           {"data_offsets", {offset, offset + entry->bytes.size()}}};
-    offset += entry->bytes.size();
+    const std::size_t end = offset + entry->bytes.size();
+    parts[entry->name] =
+        fmt::format(R"({}:{{"data_offsets":[{},{}],"dtype":"{}","shape":[{}]}})", nlohmann::json(entry->name).dump(),
+                    offset, end, *safetensors_dtype(entry->dtype), fmt::join(entry->shape, ","));
+    offset = end;
   }
-  std::string text = header.dump();
+  std::string text = "{";
+  for (const auto& [name, part] : parts) text += (text.size() > 1 ? "," : "") + part;
+  text += '}';
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   return text;
 }

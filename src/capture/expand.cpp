@@ -17,6 +17,7 @@
 #include "capture/slice.h"
 #include "capture/to_graph.h"
 #include "graph/rows/sources.h"
+#include "torch_types/failure.h"
 
 namespace leapp::capture {
 namespace {
@@ -103,7 +104,7 @@ Result<graph::Graph> record_inside(const OperatorCall& call) try {
   if (hook_installed()) return failed_precondition("a session is recording");
   return InsideRecording(call).graph();
 } catch (const std::exception& failure) {
-  return internal_error(fmt::format("looking inside {}: {}", call.op, failure.what()));
+  return failure_status(failure, [&] { return fmt::format("looking inside {}: {}", call.op, failure.what()); });
 }
 
 }  // namespace leapp::capture

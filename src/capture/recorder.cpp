@@ -8,6 +8,7 @@
 
 #include "capture/op_info.h"
 #include "capture/result_types.h"
+#include "torch_types/failure.h"
 
 namespace leapp::capture {
 
@@ -34,7 +35,8 @@ bool Recorder::begin(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10:
   try {
     return begin_unguarded(op, info, inputs);
   } catch (const std::exception& failure) {
-    state_.errors.note(internal_error(fmt::format("recording {}: {}", info.qualified_name(), failure.what())));
+    state_.errors.note(failure_status(
+        failure, [&] { return fmt::format("recording {}: {}", info.qualified_name(), failure.what()); }));
     return false;
   }
 }
@@ -79,8 +81,9 @@ void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
     state_.builder.set_current(op.info, op.location);
     op.in_node ? results_.in_node(op, outputs) : results_.idle(op, outputs);
   } catch (const std::exception& failure) {
-    state_.errors.note(internal_error(
-        fmt::format("recording {}{}: {}", op.info->qualified_name(), at_line(op.location), failure.what())));
+    state_.errors.note(failure_status(failure, [&] {
+      return fmt::format("recording {}{}: {}", op.info->qualified_name(), at_line(op.location), failure.what());
+    }));
   }
 }
 

@@ -188,7 +188,7 @@ at::Tensor as_tensor(const ScriptedItem& item) {
 }
 
 bool reads_number(const jit::Node& node) {
-  return readers().contains(op_name(node)) && node.inputs().size() > 0 &&
+  return readers().contains(op_name(node)) && !node.inputs().empty() &&
          node.input(0)->type()->kind() == c10::TypeKind::TensorType;
 }
 

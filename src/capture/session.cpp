@@ -21,6 +21,7 @@
 #include "capture/slice.h"
 #include "capture/sources.h"
 #include "capture/tensor_content.h"
+#include "torch_types/failure.h"
 
 namespace leapp::capture {
 namespace {
@@ -406,7 +407,7 @@ Status Session::stop() {
     try {
       step();
     } catch (const std::exception& failure) {
-      if (failed.ok()) failed = internal_error(fmt::format("stop: {}", failure.what()));
+      if (failed.ok()) failed = failure_status(failure, [&] { return fmt::format("stop: {}", failure.what()); });
     }
   };
   attempt([&] {

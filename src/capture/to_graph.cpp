@@ -16,6 +16,7 @@
 #include "capture/hook.h"
 #include "capture/op_info.h"
 #include "capture/slice.h"
+#include "torch_types/failure.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::capture {
@@ -28,7 +29,7 @@ graph::TensorType to_type(const ValueType& type) {
 
 class Builder {
  public:
-  Builder(const NodeRecord& node) : node_(node), graph_(node.name) {}
+  explicit Builder(const NodeRecord& node) : node_(node), graph_(node.name) {}
 
   Result<graph::Graph> build() {
     for (const PortRecord& port : node_.inputs) inputs_[port.name] = graph_.add_input(port.name, to_type(port.type));
@@ -141,7 +142,7 @@ Result<graph::Graph> to_graph(const NodeRecord& node) {
     const Suppress quiet;
     return Builder(node).build();
   } catch (const std::exception& failure) {
-    return internal_error(fmt::format("node '{}': {}", node.name, failure.what()));
+    return failure_status(failure, [&] { return fmt::format("node '{}': {}", node.name, failure.what()); });
   }
 }
 

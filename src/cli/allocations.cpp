@@ -60,12 +60,14 @@ EngineScope::~EngineScope() { ours_here = before_; }
 
 #define LEAPP_IN_PLACE_OF_LIBC extern "C" __attribute__((visibility("default")))
 
+// NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 LEAPP_IN_PLACE_OF_LIBC void* malloc(std::size_t size) {
   leapp::cli::count();

@@ -26,8 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLargestArrays = std::uint64_t{1} << 33U;
-
 enum class Format { kNpz, kSafetensors, kCsv };
 
 Result<Format> format_of(const fs::path& path) {
@@ -76,15 +74,18 @@ Status convert(Array& array, const ArrayType& type) {
   return {};
 }
 
+Status check_fit(const ArrayType& found, const ArrayType& type, bool cast) {
+  const bool fits = found.shape == type.shape || is_row_of(found.shape, type.shape);
+  if (fits && (found.dtype == type.dtype || cast)) return {};
+  std::string wanted = shape_text(type.shape);
+  wanted.insert(1, type.shape.empty() ? "N" : "N,");
+  return wrong_type(fmt::format("{}: expected {}{}, found {}{}", found.name, dtype_name(type.dtype), wanted,
+                                type_text(found.dtype, found.shape), fits ? "; --cast converts it" : ""));
+}
+
 Result<Series> fit(Array array, const ArrayType& type, bool cast) {
+  LEAPP_RETURN_IF_ERROR(check_fit({array.name, array.dtype, array.shape}, type, cast));
   const bool held = array.shape == type.shape;
-  const bool row = !held && is_row_of(array.shape, type.shape);
-  if ((!held && !row) || (array.dtype != type.dtype && !cast)) {
-    std::string wanted = shape_text(type.shape);
-    wanted.insert(1, type.shape.empty() ? "N" : "N,");
-    return wrong_type(fmt::format("{}: expected {}{}, found {}{}", array.name, dtype_name(type.dtype), wanted,
-                                  type_text(array.dtype, array.shape), held || row ? "; --cast converts it" : ""));
-  }
   if (array.dtype != type.dtype) LEAPP_RETURN_IF_ERROR(convert(array, type));
   const std::size_t steps = held ? 1 : static_cast<std::size_t>(array.shape.front());
   return Series{.type = &type, .steps = steps, .held = held, .bytes = std::move(array.bytes)};
@@ -103,13 +104,25 @@ Result<std::vector<Series>> fit_all(std::vector<Array> arrays, const ReadOptions
   return all;
 }
 
+/// Only what a port can take is inflated: an .npz of a megabyte may hold a gigabyte.
+Result<std::vector<Array>> parse_fitting_npz(std::span<const std::byte> file, const ReadOptions& options) {
+  const auto wants = [&](const ArrayType& found) -> Result<bool> {
+    LEAPP_ASSIGN_OR_RETURN(const ArrayType* type, options.find(found.name));
+    if (type == nullptr) return false;
+    LEAPP_RETURN_IF_ERROR(check_fit(found, *type, options.cast));
+    return true;
+  };
+  return parse_npz(file, {.wants = wants, .memory_limit = options.memory_limit});
+}
+
 Result<std::vector<Series>> read(const fs::path& path, const ReadOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const Format format, format_of(path));
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> file, bundle::read_file(path, kLargestArrays));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> file, bundle::read_file(path, options.memory_limit));
   if (format == Format::kCsv) {
     return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, options.find);
   }
-  LEAPP_ASSIGN_OR_RETURN(std::vector<Array> arrays, format == Format::kNpz ? parse_npz(file) : parse_tensors(file));
+  LEAPP_ASSIGN_OR_RETURN(std::vector<Array> arrays,
+                         format == Format::kNpz ? parse_fitting_npz(file, options) : parse_tensors(file));
   return fit_all(std::move(arrays), options);
 }
 

@@ -52,6 +52,8 @@ using FindType = std::function<Result<const ArrayType*>(const std::string& name)
 struct ReadOptions {
   FindType find;
   bool cast = false;  ///< other dtypes are converted, not refused
+  std::uint64_t memory_limit = std::uint64_t{8}
+                               << 30U;  ///< the file, and its arrays together, may have that many bytes
 };
 
 /// The ports in a file, each at most once; the suffix says what kind of file it is. In .npz and .safetensors files a

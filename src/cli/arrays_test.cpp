@@ -173,6 +173,31 @@ TEST(Zip, MembersThatShareTheirDataAreRefused) {
   EXPECT_FALSE(read_zip(file).ok());
 }
 
+TEST(Zip, OnlyTheBeginningIsReadOfWhatNobodyWants) {
+  const std::vector<ZipMember> members{{"large", std::vector<std::byte>(1'000'000)}, {"b", {std::byte{2}}}};
+  const std::vector<std::byte> file = zip_of(members, true);
+  const auto wants = [](const ZipStart& start) -> Result<bool> {
+    EXPECT_LE(start.bytes.size(), std::size_t{128} << 10U);
+    return start.size < 1000;
+  };
+  const auto found = read_zip(file, {.wants = wants, .memory_limit = 1});
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  ASSERT_EQ(found.value().size(), 1U);
+  EXPECT_EQ(found.value()[0].bytes, members[1].bytes);
+  const auto no_one = [](const ZipStart&) -> Result<bool> { return wrong_type("no"); };
+  EXPECT_EQ(read_zip(file, {.wants = no_one}).status().code(), StatusCode::kWrongType);
+}
+
+TEST(Zip, MembersBeyondTheLimitAreRefusedWithTheNumbers) {
+  const std::vector<std::byte> file =
+      zip_of({{"a", std::vector<std::byte>(300'000)}, {"b", std::vector<std::byte>(300'000)}}, true);
+  EXPECT_TRUE(read_zip(file, {.memory_limit = 600'000}).ok());
+  const Status status = read_zip(file, {.memory_limit = 599'999}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "\"b\" and what comes before it need 600.0 kB of memory, the option memory_limit is 600.0 kB");
+}
+
 TEST(Zip, EqualMembersGiveEqualBytes) {
   const std::vector<ZipMember> members{{"a", std::vector<std::byte>(40, std::byte{1})}};
   EXPECT_EQ(zip_of(members, true), zip_of(members, true));

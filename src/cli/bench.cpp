@@ -55,7 +55,9 @@ class Loop {
                            runtime::PipelineAccess::load(opened.yaml, options.load, std::move(open)));
     std::unique_ptr<Loop> loop(new Loop(std::move(pipeline)));
     loop->ports_ = traced_ports(opened.spec, opened.report.wiring);
-    LEAPP_ASSIGN_OR_RETURN(loop->inputs_, InputSource::open(loop->pipeline_, loop->ports_, options.inputs));
+    InputOptions inputs = options.inputs;
+    inputs.memory_limit = options.load.memory_limit;
+    LEAPP_ASSIGN_OR_RETURN(loop->inputs_, InputSource::open(loop->pipeline_, loop->ports_, inputs));
     for (std::size_t i = 0; i < options.warmup; ++i) {
       loop->feed(i);
       LEAPP_RETURN_IF_ERROR(loop->step());

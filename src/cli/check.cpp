@@ -126,8 +126,7 @@ class Checker {
       add(Severity::kError, Status(names.status().code(), place + names.status().message()), "export the bundle again");
       return;
     }
-    const std::uint64_t limit =
-        options_.load.memory_limit == 0 ? runtime::default_memory_limit() : options_.load.memory_limit;
+    const std::uint64_t limit = runtime::memory_limit_of(options_.load.memory_limit);
     if (const Status found = onnx::check_limits(file.bytes, {.tensor_bytes = limit}); !found.ok()) {
       add(Severity::kError, Status(found.code(), place + found.message()), "do not run it");
     }

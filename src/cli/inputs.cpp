@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "runtime/budget.h"
 
 namespace leapp::cli {
 namespace {
@@ -54,9 +55,10 @@ Result<InputSource> InputSource::open(runtime::Pipeline& pipeline, const std::ve
   std::vector<Series> all;
   if (!options.file.empty()) {
     const Names names(ports);
-    LEAPP_ASSIGN_OR_RETURN(
-        all, read_series(options.file,
-                         {.find = [&](const std::string& name) { return names.find(name); }, .cast = options.cast}));
+    LEAPP_ASSIGN_OR_RETURN(all,
+                           read_series(options.file, {.find = [&](const std::string& name) { return names.find(name); },
+                                                      .cast = options.cast,
+                                                      .memory_limit = runtime::memory_limit_of(options.memory_limit)}));
   }
   const Series* longest = nullptr;
   for (const TracedPort& port : ports) {

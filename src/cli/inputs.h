@@ -19,6 +19,7 @@ struct InputOptions {
   std::string file;  ///< empty: mock data
   std::uint64_t seed = 0;
   bool cast = false;
+  std::uint64_t memory_limit = 0;  ///< what the file may need; 0: as a bundle may
 };
 
 /// What a pipeline is fed with, step by step. Must not outlive the pipeline.

@@ -97,8 +97,8 @@ class Linter {
     std::map<std::string, std::vector<End>> names;
     each_end([&](const End& end) { names[port(end).name].push_back(end); });
     for (const auto& [shared, all] : names) {
-      const bool one_node =
-          std::all_of(all.begin(), all.end(), [&](const End& end) { return end.at.node == all.front().at.node; });
+      const std::size_t node = all.front().at.node;
+      const bool one_node = std::all_of(all.begin(), all.end(), [node](const End& end) { return end.at.node == node; });
       if (one_node) continue;
       const std::vector<End> ends = apart(all);
       if (ends.size() < 2) continue;

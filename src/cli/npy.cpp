@@ -157,7 +157,7 @@ void swap_bytes(std::vector<std::byte>& bytes, std::size_t width) {
 
 struct Split {
   std::string_view header;
-  std::span<const std::byte> data;
+  std::size_t begin = 0;  // of the elements
 };
 
 Result<Split> split(std::span<const std::byte> file) {
@@ -170,12 +170,19 @@ Result<Split> split(std::span<const std::byte> file) {
   std::memcpy(&length, text.data() + 8, version == 1 ? 2 : 4);
   const std::size_t begin = version == 1 ? 10 : 12;
   if (length > text.size() - begin) return broken;
-  return Split{text.substr(begin, length), file.subspan(begin + length)};
+  return Split{text.substr(begin, length), begin + length};
 }
 
-}  // namespace
+/// What the beginning of a file says.
+struct Start {
+  Array array;  // without its elements
+  bool fortran_order = false;
+  bool swapped = false;
+  std::size_t begin = 0;
+};
 
-Result<Array> parse_npy(std::span<const std::byte> file) {
+/// Of a file of `size` bytes, of which at least the header is there.
+Result<Start> parse_start(std::span<const std::byte> file, std::uint64_t size) {
   LEAPP_ASSIGN_OR_RETURN(const Split parts, split(file));
   const std::optional<Header> header = HeaderParser(parts.header).parse();
   if (!header)
@@ -184,18 +191,38 @@ Result<Array> parse_npy(std::span<const std::byte> file) {
   const bool ordered = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   const auto dtype = dtype_of(std::string_view(descr).substr(ordered ? 1 : 0));
   if (!dtype) return data_loss(fmt::format("expected numbers, found elements of type {}", quote_brief(descr)));
-  Array array{"", *dtype, *header->shape, {}};
-  if (byte_count(*dtype, array.shape) != parts.data.size()) {
-    return data_loss(fmt::format("{} bytes do not make a {}", parts.data.size(), type_text(*dtype, array.shape)));
+  if (byte_count(*dtype, *header->shape) != size - parts.begin) {
+    return data_loss(fmt::format("{} bytes do not make a {}", size - parts.begin, type_text(*dtype, *header->shape)));
   }
-  if (*header->fortran_order && array.shape.size() > 1) {
-    array.bytes = to_row_major(parts.data, array);
-  } else {
-    array.bytes.assign(parts.data.begin(), parts.data.end());
-  }
-  if (descr[0] == '>') swap_bytes(array.bytes, dtype_size(*dtype));
-  return array;
+  return Start{{"", *dtype, *header->shape, {}}, *header->fortran_order, descr[0] == '>', parts.begin};
 }
+
+/// Keeps the memory of `file`.
+Result<Array> take_npy(std::vector<std::byte> file) {
+  LEAPP_ASSIGN_OR_RETURN(Start start, parse_start(file, file.size()));
+  Array& array = start.array;
+  if (start.fortran_order && array.shape.size() > 1) {
+    array.bytes = to_row_major(std::span(file).subspan(start.begin), array);
+  } else {
+    file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(start.begin));
+    array.bytes = std::move(file);
+  }
+  if (start.swapped) swap_bytes(array.bytes, dtype_size(array.dtype));
+  return std::move(array);
+}
+
+std::string array_name(std::string member) {
+  if (member.ends_with(".npy")) member.resize(member.size() - 4);
+  return member;
+}
+
+Status in_member(const std::string& name, const Status& status) {
+  return {status.code(), fmt::format("{}: {}", quote_brief(name), status.message())};
+}
+
+}  // namespace
+
+Result<Array> parse_npy(std::span<const std::byte> file) { return take_npy({file.begin(), file.end()}); }
 
 Result<std::vector<std::byte>> npy_bytes(const Array& array) {
   const auto* code =
@@ -221,18 +248,22 @@ Result<std::vector<std::byte>> npy_bytes(const Array& array) {
   return file;
 }
 
-Result<std::vector<Array>> parse_npz(std::span<const std::byte> file) {
-  LEAPP_ASSIGN_OR_RETURN(std::vector<ZipMember> members, read_zip(file));
+Result<std::vector<Array>> parse_npz(std::span<const std::byte> file, const NpzOptions& options) {
+  const auto wants = [&](const ZipStart& member) -> Result<bool> {
+    const auto start = parse_start(member.bytes, member.size);
+    if (!start.ok()) return in_member(member.name, start.status());
+    const Array& array = start.value().array;
+    if (!options.wants) return true;
+    return options.wants({array_name(member.name), array.dtype, array.shape});
+  };
+  LEAPP_ASSIGN_OR_RETURN(std::vector<ZipMember> members,
+                         read_zip(file, {.wants = wants, .memory_limit = options.memory_limit}));
   std::vector<Array> arrays;
   for (ZipMember& member : members) {
-    auto array = parse_npy(member.bytes);
-    if (!array.ok())
-      return Status(array.status().code(), fmt::format("{}: {}", quote_brief(member.name), array.status().message()));
-    std::string name = member.name;
-    if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    array.value().name = std::move(name);
+    auto array = take_npy(std::move(member.bytes));
+    if (!array.ok()) return in_member(member.name, array.status());
+    array.value().name = array_name(std::move(member.name));
     arrays.push_back(std::move(array).value());
-    member.bytes = {};
   }
   return arrays;
 }

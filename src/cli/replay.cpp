@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "base/text.h"
+#include "runtime/budget.h"
 
 namespace leapp::cli {
 
-Result<Replay> Replay::open(const std::string& file, const std::vector<TracedPort>& ports, const Tolerance& tolerance) {
-  Replay replay(file, ports, tolerance);
+Result<Replay> Replay::open(const std::vector<TracedPort>& ports, const ReplayOptions& options) {
+  const std::string& file = options.file;
+  Replay replay(ports, options);
   const auto find = [&](const std::string& name) -> Result<const ArrayType*> {
     for (const TracedPort& port : ports) {
       if (port.type.name == name) return &port.type;
@@ -22,7 +24,9 @@ Result<Replay> Replay::open(const std::string& file, const std::vector<TracedPor
     return not_found(fmt::format("{} is not a port of this bundle: expected a trace of it, as --trace writes one",
                                  quote_brief(name)));
   };
-  LEAPP_ASSIGN_OR_RETURN(std::vector<Series> all, read_series(file, {.find = find}));
+  LEAPP_ASSIGN_OR_RETURN(
+      std::vector<Series> all,
+      read_series(file, {.find = find, .memory_limit = runtime::memory_limit_of(options.memory_limit)}));
   for (Series& series : all) {
     if (series.held || (replay.steps_ != 0 && series.steps != replay.steps_) || series.steps == 0) {
       return data_loss(fmt::format("{}: {}: expected as many steps as the other ports have, found {}", file,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,11 +16,17 @@
 
 namespace leapp::cli {
 
+struct ReplayOptions {
+  std::string file;
+  Tolerance tolerance;
+  std::uint64_t memory_limit = 0;  ///< what the trace may need; 0: as a bundle may
+};
+
 /// Compares a run with a trace of an earlier one. Must not outlive `ports`.
 class Replay {
  public:
   /// Reads the trace. It must have all inputs; of the other ports those are compared that it has.
-  static Result<Replay> open(const std::string& file, const std::vector<TracedPort>& ports, const Tolerance& tolerance);
+  static Result<Replay> open(const std::vector<TracedPort>& ports, const ReplayOptions& options);
 
   [[nodiscard]] std::size_t steps() const { return steps_; }
 
@@ -39,8 +46,11 @@ class Replay {
     std::size_t reported = 0;  ///< its number in the report
   };
 
-  Replay(const std::string& file, const std::vector<TracedPort>& ports, const Tolerance& tolerance)
-      : traced_(&ports), tolerance_(tolerance), ports_(ports.size()), report_(file, tolerance) {}
+  Replay(const std::vector<TracedPort>& ports, const ReplayOptions& options)
+      : traced_(&ports),
+        tolerance_(options.tolerance),
+        ports_(ports.size()),
+        report_(options.file, options.tolerance) {}
 
   const std::vector<TracedPort>* traced_;
   Tolerance tolerance_;

@@ -95,8 +95,10 @@ Status Run::prepare() {
   LEAPP_ASSIGN_OR_RETURN(pipeline_, runtime::Pipeline::load(opened_.yaml, load));
   ports_ = traced_ports(opened_.spec, opened_.report.wiring);
   InputOptions inputs = options_.inputs;
+  inputs.memory_limit = load.memory_limit;
   if (!options_.replay.empty()) {
-    LEAPP_ASSIGN_OR_RETURN(replay_, Replay::open(options_.replay, ports_, tolerance_of(options_)));
+    const ReplayOptions how{options_.replay, tolerance_of(options_), load.memory_limit};
+    LEAPP_ASSIGN_OR_RETURN(replay_, Replay::open(ports_, how));
     inputs.file = options_.replay;
   }
   LEAPP_ASSIGN_OR_RETURN(inputs_, InputSource::open(*pipeline_, ports_, inputs));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_set>
@@ -15,7 +16,7 @@
 namespace leapp::cli {
 namespace {
 
-constexpr std::uint64_t kLargestTotal = std::uint64_t{8} << 30U;
+constexpr std::size_t kStart = std::size_t{128} << 10U;
 // What deflate can make of one byte at most.
 constexpr std::uint64_t kBestRatio = 1032;
 constexpr std::uint16_t kFirstDay = 0x0021;  // 1980-01-01, as DOS counts
@@ -70,7 +71,6 @@ Result<std::vector<zip_stat_t>> list_members(zip_t* archive, std::uint64_t file_
   std::vector<zip_stat_t> members;
   std::unordered_set<std::string> names;
   std::uint64_t packed = 0;
-  std::uint64_t total = 0;
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     zip_stat_t about;
@@ -84,29 +84,54 @@ Result<std::vector<zip_stat_t>> list_members(zip_t* archive, std::uint64_t file_
     if (__builtin_add_overflow(packed, about.comp_size, &packed) || packed > file_size) {
       return data_loss(fmt::format("{}: the members are larger than the file", quote_brief(about.name)));
     }
-    if (__builtin_add_overflow(total, about.size, &total) || total > kLargestTotal) {
-      return data_loss(fmt::format("its members are larger than {} bytes together", kLargestTotal));
-    }
     members.push_back(about);
   }
   return members;
 }
 
-Result<ZipMember> read_member(zip_t* archive, const zip_stat_t& about) {
-  const auto broken = [&](const char* why) { return data_loss(fmt::format("{}: {}", quote_brief(about.name), why)); };
-  const std::unique_ptr<zip_file_t, CloseMember> file(zip_fopen_index(archive, about.index, 0));
-  if (file == nullptr) return broken(zip_strerror(archive));
-  ZipMember member{about.name, std::vector<std::byte>(about.size)};
-  const zip_int64_t size = zip_fread(file.get(), member.bytes.data(), member.bytes.size());
-  if (size < 0) return broken(zip_file_strerror(file.get()));
-  // libzip compares the checksum when it comes to the end.
-  std::byte beyond{};
-  const zip_int64_t more = zip_fread(file.get(), &beyond, 1);
-  if (more < 0) return broken(zip_file_strerror(file.get()));
-  if (static_cast<std::uint64_t>(size) != about.size || more != 0)
-    return broken("its size is not the one it announces");
-  return member;
-}
+/// One member, which is open: its beginning, then the rest.
+class MemberReader {
+ public:
+  static Result<MemberReader> open(zip_t* archive, const zip_stat_t& about) {
+    MemberReader reader(about);
+    reader.file_.reset(zip_fopen_index(archive, about.index, 0));
+    if (reader.file_ == nullptr) return reader.broken(zip_strerror(archive));
+    LEAPP_RETURN_IF_ERROR(reader.read(std::min<std::uint64_t>(about.size, kStart)));
+    return reader;
+  }
+
+  [[nodiscard]] const ZipStart& start() const { return start_; }
+
+  Result<ZipMember> rest() && {
+    LEAPP_RETURN_IF_ERROR(read(start_.size - start_.bytes.size()));
+    // libzip compares the checksum when it comes to the end.
+    std::byte beyond{};
+    const zip_int64_t more = zip_fread(file_.get(), &beyond, 1);
+    if (more < 0) return broken(zip_file_strerror(file_.get()));
+    if (more != 0) return broken(kOtherSize);
+    return ZipMember{std::move(start_.name), std::move(start_.bytes)};
+  }
+
+ private:
+  static constexpr const char* kOtherSize = "its size is not the one it announces";
+
+  explicit MemberReader(const zip_stat_t& about) : start_{about.name, about.size, {}} {}
+
+  [[nodiscard]] Status broken(const char* why) const {
+    return data_loss(fmt::format("{}: {}", quote_brief(start_.name), why));
+  }
+
+  Status read(std::uint64_t count) {
+    const std::size_t before = start_.bytes.size();
+    start_.bytes.resize(before + count);
+    const zip_int64_t size = zip_fread(file_.get(), start_.bytes.data() + before, count);
+    if (size < 0) return broken(zip_file_strerror(file_.get()));
+    return static_cast<std::uint64_t>(size) == count ? Status() : broken(kOtherSize);
+  }
+
+  ZipStart start_;
+  std::unique_ptr<zip_file_t, CloseMember> file_;
+};
 
 Status add_member(zip_t* archive, const ZipMember& member, bool deflated) {
   Source source(zip_source_buffer(archive, member.bytes.data(), member.bytes.size(), 0));
@@ -138,12 +163,23 @@ Result<std::vector<std::byte>> contents_of(zip_source_t* source) {
 
 }  // namespace
 
-Result<std::vector<ZipMember>> read_zip(std::span<const std::byte> file) {
+Result<std::vector<ZipMember>> read_zip(std::span<const std::byte> file, const ZipOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const Archive archive, open_archive(file));
   LEAPP_ASSIGN_OR_RETURN(const std::vector<zip_stat_t> listed, list_members(archive.get(), file.size()));
   std::vector<ZipMember> members;
+  std::uint64_t total = 0;
   for (const zip_stat_t& about : listed) {
-    LEAPP_ASSIGN_OR_RETURN(ZipMember member, read_member(archive.get(), about));
+    LEAPP_ASSIGN_OR_RETURN(MemberReader reader, MemberReader::open(archive.get(), about));
+    if (options.wants) {
+      LEAPP_ASSIGN_OR_RETURN(const bool wanted, options.wants(reader.start()));
+      if (!wanted) continue;
+    }
+    if (__builtin_add_overflow(total, about.size, &total) || total > options.memory_limit) {
+      return invalid_argument(
+          fmt::format("{} and what comes before it need {} of memory, the option memory_limit is {}",
+                      quote_brief(about.name), bytes_text(total), bytes_text(options.memory_limit)));
+    }
+    LEAPP_ASSIGN_OR_RETURN(ZipMember member, std::move(reader).rest());
     members.push_back(std::move(member));
   }
   return members;

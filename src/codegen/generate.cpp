@@ -81,7 +81,7 @@ class Generator {
   [[nodiscard]] const bundle::Port& input(std::size_t port) const { return request_.ports.inputs[port]; }
   [[nodiscard]] const bundle::Port& output(std::size_t port) const { return request_.ports.outputs[port]; }
 
-  [[nodiscard]] static Field field_of(const bundle::Port& port, std::string name, std::string note) {
+  [[nodiscard]] static Field field_of(const bundle::Port& port, std::string name, const std::string& note) {
     return {std::move(name), port.dtype, elements_of(port), port_comment(port) + note};
   }
 

@@ -38,7 +38,7 @@ class Arrangement {
     for (BoxShape& shape : answer.shapes) layout_.boxes.push_back({{}, std::move(shape)});
     find_columns(answer);
     choose_bands();
-    if (band_count_ == 1) LEAPP_RETURN_IF_ERROR(take_whole(std::move(answer)));
+    if (band_count_ == 1) LEAPP_RETURN_IF_ERROR(take_whole(answer));
     if (band_count_ != 1) LEAPP_RETURN_IF_ERROR(arrange_bands(kColumnGap));
     if (const double gap = needed_gap(bands_, routes()); gap > kColumnGap) LEAPP_RETURN_IF_ERROR(arrange_bands(gap));
     return finish();
@@ -78,7 +78,7 @@ class Arrangement {
            columns_[link.from_box] < columns_[link.to_box];
   }
 
-  Status take_whole(DotAnswer answer) {
+  Status take_whole(const DotAnswer& answer) {
     bands_.assign(1, {});
     DotRequest all = whole_;
     all.columns.resize(column_count_);

@@ -15,6 +15,7 @@
 
 #include "exporter/pytorch_exporters.h"
 #include "onnx_proto/reader.h"
+#include "torch_types/failure.h"
 
 namespace leapp::exporter {
 namespace {
@@ -29,7 +30,8 @@ Result<std::vector<ModelInput>> inputs_of_torchscript(const std::string& path) {
     if (!inputs.empty()) inputs.erase(inputs.begin());  // the module itself
     return inputs;
   } catch (const std::exception& failure) {
-    return data_loss(failure.what());
+    return failure_status(
+        failure, [&] { return std::string(failure.what()); }, StatusCode::kDataLoss);
   }
 }
 

@@ -47,6 +47,7 @@ std::uint64_t rounded(double number) {
 struct Cost {
   std::uint64_t operators = 0;
   std::uint64_t runs = 0;
+  std::uint64_t nested = 0;  // functions inside each other
 };
 
 double width_of(const KnownValue* value) {
@@ -152,7 +153,7 @@ class Survey {
   }
 
   Status add(Cost& total, const Cost& more, const NodeView& node) const {
-    total = {sum(total.operators, more.operators), sum(total.runs, more.runs)};
+    total = {sum(total.operators, more.operators), sum(total.runs, more.runs), std::max(total.nested, more.nested)};
     if (total.operators > limits_.operators) return too_many(node, total.operators);
     if (total.runs <= limits_.operator_runs) return {};
     return invalid_argument(fmt::format(
@@ -200,7 +201,7 @@ class Survey {
     if (const auto found = functions_.find(key(view.domain, view.op_type)); found != functions_.end()) {
       return function(found->second, view, depth);
     }
-    Cost cost{1, 1};
+    Cost cost{1, 1, 0};
     for (const Encoded inner : view.graphs) {
       if (depth >= kDeepestGraph) return data_loss(fmt::format("more than {} graphs inside each other", kDeepestGraph));
       LEAPP_ASSIGN_OR_RETURN(const GraphView body, read_graph(inner));
@@ -208,6 +209,7 @@ class Survey {
       const std::uint64_t rounds = rounds_of(view, body, known);
       cost.operators = sum(cost.operators, once.operators);
       cost.runs = sum(cost.runs, product(rounds, sum(once.runs, kRound)));
+      cost.nested = std::max(cost.nested, once.nested);
     }
     return cost;
   }
@@ -281,6 +283,10 @@ class Survey {
       } else {
         message.skip();
       }
+    }
+    if (++total.nested > limits_.nested_functions) {
+      return invalid_argument(fmt::format("{}: expected at most {} functions inside each other", place_of(caller),
+                                          limits_.nested_functions));
     }
     seen_[index].cost = total;
     return total;

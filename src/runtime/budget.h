@@ -16,6 +16,11 @@ namespace leapp::runtime {
 /// A quarter of the machine's memory, or of what the process' control group may have if that is less.
 [[nodiscard]] std::uint64_t default_memory_limit();
 
+/// Of an option that says 0 for the default.
+[[nodiscard]] inline std::uint64_t memory_limit_of(std::uint64_t option) {
+  return option == 0 ? default_memory_limit() : option;
+}
+
 struct MemoryNeed {
   std::uint64_t ports = 0;   ///< buffers of all ports
   std::uint64_t state = 0;   ///< the exported state, kept for resets

@@ -97,7 +97,7 @@ class PipelineAccess::Loader {
         all_outputs_(options.all_outputs),
         allow_torchscript_(options.allow_torchscript),
         batch_(options.batch),
-        memory_limit_(options.memory_limit == 0 ? default_memory_limit() : options.memory_limit),
+        memory_limit_(memory_limit_of(options.memory_limit)),
         options_{
             .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
         open_(std::move(open)) {}

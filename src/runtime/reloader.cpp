@@ -17,6 +17,7 @@
 #include <exception>
 #include <future>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -178,6 +179,8 @@ Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle
     auto fresh = Fresh::make(std::move(pipeline), seat);
     if (fresh.ok()) return fresh;
     return Status(fresh.status().code(), fmt::format("{}: {}", bundle.string(), fresh.status().message()));
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "out of memory");  // a text that needs none itself
   } catch (const std::exception& error) {
     return internal_error(fmt::format("{}: {}", bundle.string(), error.what()));
   }

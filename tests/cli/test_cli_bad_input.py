@@ -9,6 +9,7 @@ import pty
 import shutil
 import struct
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -16,6 +17,9 @@ import bundles
 import numpy as np
 import pytest
 import tool
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
+import measure
 
 COMMANDS = ["inspect", "check", "run", "bench", "fuse"]
 
@@ -155,6 +159,38 @@ def test_a_zip_that_would_unpack_to_anything(leapp: tool.Tool, walk: Path) -> No
         data[at : at + 4] = struct.pack("<I", 0xF0000000)  # the size it says it has
     path.write_bytes(data)
     assert "cannot hold" in leapp.error("run", "walk", "--inputs", "in.npz")
+
+
+def test_a_small_file_that_unpacks_to_a_large_one(leapp: tool.Tool, walk: Path) -> None:
+    """It was read whole before anybody looked at its shape."""
+
+    def write(shape: str) -> None:
+        with zipfile.ZipFile(leapp.cwd / "in.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+            with archive.open("x.npy", "w") as member:
+                member.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+                for _ in range(250):
+                    member.write(bytes(1_000_000))
+
+    def run(*options: object) -> measure.Outcome:
+        return measure.run([tool.PROGRAM, "run", walk, "--inputs", leapp.cwd / "in.npz", *options])
+
+    def refused(*options: object) -> str:
+        done = run(*options)
+        assert done.code == 2, done.text
+        assert done.megabytes < usual.megabytes + 64, done
+        assert done.seconds < usual.seconds + 1, done
+        return done.text
+
+    np.savez(leapp.cwd / "in.npz", x=np.zeros((3, 4), np.float32))
+    usual = run()
+    assert usual.code == 0, usual.text
+    write("(5, 12500000)")
+    assert "expected float32[N,1,4], found float32[5,12500000]" in refused()
+    write("(15625000, 4)")
+    assert "need 250.0 MB of memory, --memory-limit is 100.0 MB" in refused("--memory-limit", "100MB")
+    write("(15625000, 5)")
+    assert "250000000 bytes do not make a float32[15625000,5]" in refused()
 
 
 def test_every_byte_of_an_npz_may_be_wrong(leapp: tool.Tool, walk: Path) -> None:

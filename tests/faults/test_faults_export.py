@@ -61,7 +61,13 @@ def memory_runs_out(folder: Path, validation: str, step: int) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("validation", "step"),
-    [("unchecked", 211), ("checked", 9973), pytest.param("unchecked", 1, marks=pytest.mark.long)],
+    [
+        ("unchecked", 211),
+        ("checked", 9973),
+        ("torchscript", 4999),
+        pytest.param("unchecked", 1, marks=pytest.mark.long),
+        pytest.param("torchscript", 37, marks=pytest.mark.long),
+    ],
 )
 def test_memory_runs_out(validation: str, step: int, tmp_path: Path) -> None:
     """An error, or a bundle all the same; never half a bundle, never an end of the process by code of ours."""
@@ -72,7 +78,7 @@ def test_memory_runs_out(validation: str, step: int, tmp_path: Path) -> None:
         figures = {
             "tried": found["tried"],
             "survived": found["out_of_memory"] + found["exported"] + found["other"],
-            "inside ONNX Runtime": found["died_elsewhere"],
+            "elsewhere": found["died_elsewhere"],
             "died": found["died"],
         }
         record.record("faults", "a request for memory while exporting", figures)

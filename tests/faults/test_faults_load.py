@@ -38,7 +38,7 @@ def run(bundle: Path, engine: str, load: str, step: int, key: Path | None = None
         figures = {
             "tried": found["tried"],
             "survived": found["out_of_memory"] + found["loaded"],
-            "inside ONNX Runtime": found["died_in_onnxruntime"],
+            "elsewhere": found["died_in_onnxruntime"],
             "died": found["died"],
         }
         which = "a request for memory" if step == 1 else f"every {step}th request for memory"

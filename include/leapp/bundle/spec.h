@@ -37,6 +37,14 @@ struct YamlValue {
   YamlValue(YamlList value) : data(std::move(value)) {}       // NOLINT
   YamlValue(YamlMap value) : data(std::move(value)) {}        // NOLINT
 
+  /// By assignment: g++ 12's std::variant takes the process with it when memory runs out in its copy constructor, for
+  /// strings and vectors are types of which it thinks that one is always there.
+  YamlValue(const YamlValue& other) { data = other.data; }
+  YamlValue(YamlValue&&) noexcept = default;
+  YamlValue& operator=(const YamlValue&) = default;
+  YamlValue& operator=(YamlValue&&) noexcept = default;
+  ~YamlValue() = default;
+
   bool operator==(const YamlValue&) const = default;
 };
 

@@ -35,8 +35,8 @@ class PythonRecorder {
     Status status;
     manager.with_pipeline([&](runtime::Pipeline& pipeline) {
       auto made = runtime::Recorder::make(pipeline, file, std::move(options));
-      if (made.ok()) recorder_ = std::make_unique<runtime::Recorder>(std::move(made).value());
       status = made.status();
+      if (made.ok()) recorder_ = std::make_unique<runtime::Recorder>(std::move(made).value());
     });
     check(status);
   }

@@ -69,7 +69,7 @@ class PythonReloader {
   std::uint64_t request(const std::filesystem::path& bundle) { return open().request(bundle); }
 
   /// Whether it was swapped; None when something was refused.
-  nb::object swap() {
+  nb::object swap() {  // NOLINT(bugprone-exception-escape): takes any function of this name for one like std::swap
     runtime::Reloader& reloader = open();
     SwapResult result = SwapResult::kNothing;
     manager_->with_pipeline([&](runtime::Pipeline& pipeline) {

@@ -127,7 +127,7 @@ class PythonNameMap {
  public:
   PythonNameMap(const std::string& name, const std::string& dtype, std::vector<std::int64_t> shape,
                 std::vector<bundle::AxisNames> names, int axis, const std::vector<std::string>& robot,
-                runtime::Conversion conversion)
+                const runtime::Conversion& conversion)
       : port_(make_port(name, dtype, std::move(shape), std::move(names))),
         map_(take(runtime::NameMap::make(port_, axis, robot, conversion))),
         robot_shape_(port_.shape) {}

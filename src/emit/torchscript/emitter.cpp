@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emit/torchscript/module_builder.h"
+#include "torch_types/failure.h"
 
 namespace leapp::emit {
 namespace {
@@ -88,6 +89,7 @@ Difference reload(const BuiltModule& built) {
   try {
     loaded = jit::load(stream, std::nullopt, /*load_debug_files=*/false);
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) throw;
     Difference difference{{}, reason(error), /*unreadable=*/true};
     for (const Call& call : built.calls) difference.nodes.push_back(call.node);
     return difference;
@@ -127,7 +129,7 @@ Status emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& opt
 } catch (const NodeError& error) {
   return unimplemented(error.what());
 } catch (const std::exception& error) {
-  return internal_error("graph '" + graph.name() + "': " + reason(error));
+  return failure_status(error, [&] { return "graph '" + graph.name() + "': " + reason(error); });
 }
 
 Result<std::string> emit_torchscript(const graph::Graph& graph, const TorchscriptOptions& options) {

@@ -7,6 +7,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "emit/torchscript/arguments.h"
@@ -122,6 +123,8 @@ std::optional<std::vector<graph::Constant>> run(const graph::Node& node, Precisi
   }
   if (constants.size() != node.results().size()) return std::nullopt;
   return constants;
+} catch (const std::bad_alloc&) {
+  throw;  // what is written must not depend on how much memory was there
 } catch (const std::exception&) {
   // Folding is an optimisation: an operator that fails here fails, or works, where the model runs.
   return std::nullopt;

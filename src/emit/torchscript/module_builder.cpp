@@ -19,6 +19,7 @@
 #include "graph/conditional.h"
 #include "graph/loop.h"
 #include "graph/names.h"
+#include "torch_types/failure.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::emit {
@@ -390,6 +391,7 @@ void ModuleBuilder::add_nodes(const graph::Graph& graph) {
     } catch (const NodeError&) {
       throw;
     } catch (const std::exception& error) {
+      if (is_out_of_memory(error)) throw;
       throw NodeError(*node, reason(error));
     }
   }

@@ -42,7 +42,7 @@ void* Program::bind_args(const Call& call, const AddressOf& address) {
     std::memcpy(bytes + operand.field, &at, sizeof(at));
   }
   for (std::size_t i = 0; i < call.blocks.size(); ++i) {
-    const BoundBlock* block = bind(call.blocks[i], address);
+    const void* block = bind(call.blocks[i], address);
     std::memcpy(bytes + call.block_fields[i], &block, sizeof(block));
   }
   return bytes;

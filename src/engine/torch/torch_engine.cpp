@@ -21,6 +21,7 @@
 #include "engine/plugin.h"
 #include "engine/torch/specialise.h"
 #include "leapp/base/export.h"
+#include "torch_types/failure.h"
 #include "torch_types/tensors.h"
 #include "torch_types/torch_build.h"
 
@@ -230,7 +231,10 @@ class TorchEngine final : public Engine {
       module.eval();
       return std::unique_ptr<Model>(std::make_unique<TorchModel>(source.name, std::move(module)));
     } catch (const std::exception& failure) {
-      return data_loss(fmt::format("cannot load {}: {} [{}]", source.name, first_line(failure), description_));
+      const auto text = [&] {
+        return fmt::format("cannot load {}: {} [{}]", source.name, first_line(failure), description_);
+      };
+      return failure_status(failure, text, StatusCode::kDataLoss);
     }
   }
 

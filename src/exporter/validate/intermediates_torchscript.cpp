@@ -13,6 +13,7 @@
 #include "emit/torchscript/module_builder.h"
 #include "exporter/validate/intermediates.h"
 #include "exporter/validate/runner.h"
+#include "torch_types/failure.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {
@@ -69,7 +70,7 @@ class TorchscriptIntermediates final : public Intermediates {
     for (const c10::IValue& value : stack) results.push_back(to_constant(value.toTensor()));
     return results;
   } catch (const std::exception& failure) {
-    return internal_error(reason_of(failure));
+    return failure_status(failure, [&] { return reason_of(failure); });
   }
 
  private:
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Intermediates>> torchscript_intermediates(const EmittedMo
   return std::unique_ptr<Intermediates>(
       std::make_unique<TorchscriptIntermediates>(std::move(module), model.inputs, std::move(places)));
 } catch (const std::exception& failure) {
-  return internal_error(reason_of(failure));
+  return failure_status(failure, [&] { return reason_of(failure); });
 }
 
 }  // namespace leapp::exporter

@@ -9,6 +9,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "capture/hook.h"
@@ -222,6 +223,8 @@ NodeCheck check_samples(const WrittenModel& written, const std::optional<Toleran
   try {
     const capture::Suppress quiet;
     FileCheck(written, tolerance, check, log).run();
+  } catch (const std::bad_alloc&) {
+    throw;  // no fault of the model's
   } catch (const std::exception& failure) {
     errored(check, reason_of(failure));
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <new>
 #include <utility>
 
 #include "bundle/file_system.h"
@@ -96,6 +97,8 @@ class Validator {
                               log_.info(fmt::format("{}: looking for the operator that differs: {}", check.node, text));
                             }};
       return bisect(request, *intermediates.value(), {emit::evaluate, emit::evaluate_wide});
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& failure) {
       result.note = failure.what();
       return result;
@@ -136,6 +139,8 @@ class Validator {
         const capture::Suppress quiet;
         const auto plain = without_torchscript_optimiser();
         result_.pipeline = check_bundle(recording());
+      } catch (const std::bad_alloc&) {
+        throw;
       } catch (const std::exception& failure) {
         result_.pipeline.status = CheckStatus::kErrored;
         result_.pipeline.reason = failure.what();

@@ -37,9 +37,9 @@ std::optional<Places> along(const Shape& shape, std::size_t axis, const Places& 
 }
 
 /// Reads rows from left to right.
-class Scanner {
+class LayoutScanner {
  public:
-  Scanner(std::size_t axis, const Places& rows) : axis_(axis), rows_(rows) {}
+  LayoutScanner(std::size_t axis, const Places& rows) : axis_(axis), rows_(rows) {}
 
   std::vector<FrameLayout> run() {
     for (std::int64_t at = 0; at < count();) {
@@ -124,7 +124,7 @@ std::vector<FrameLayout> find_frames(const Shape& shape, const Places& next) {
     if (shape[axis] < 2) continue;
     const auto rows = along(shape, axis, next);
     if (!rows) continue;
-    std::vector<FrameLayout> found = Scanner(axis, *rows).run();
+    std::vector<FrameLayout> found = LayoutScanner(axis, *rows).run();
     const auto shifts = [](const FrameLayout& part) { return part.frames > 1; };
     if (std::any_of(found.begin(), found.end(), shifts)) return found;
     if (best.empty()) best = std::move(found);

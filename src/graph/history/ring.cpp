@@ -25,7 +25,7 @@ const Node* writer_of(PipelineOrigins& origins, StagePort output) {
   return node != nullptr && node->op() == "aten::index_put" ? node : nullptr;
 }
 
-const Value* tensor(const Node& node, const char* name) {
+const Value* read_input(const Node& node, const char* name) {
   const Attribute* found = node.find(name);
   const auto* value = found == nullptr ? nullptr : std::get_if<Value*>(found);
   return value == nullptr ? nullptr : *value;
@@ -63,8 +63,8 @@ std::optional<FoundPart> find_ring(const Stages& stages, PipelineOrigins& origin
   const StageInput& port = stages[state.stage].inputs[state.port];
   const Node* node = writer_of(origins, port.source);
   if (node == nullptr || port.source.stage != state.stage) return std::nullopt;
-  const Value* self = tensor(*node, "self");
-  const Value* values = tensor(*node, "values");
+  const Value* self = read_input(*node, "self");
+  const Value* values = read_input(*node, "values");
   const Attribute* adds = node->find("accumulate");
   const auto axis = row_axis(*node);
   const bool replaces = adds != nullptr && std::get_if<bool>(adds) != nullptr && !std::get<bool>(*adds);

@@ -119,8 +119,12 @@ bool eliminate_dead_code(Graph& graph) {
       graph.erase(node);
       changed = true;
     } else {
-      if (is_conditional(*node)) changed = trim_conditional(graph, node) || changed;
-      if (is_loop(*node)) changed = trim_loop(graph, node) || changed;
+      // Either may replace the node, which is gone then.
+      if (is_conditional(*node)) {
+        changed = trim_conditional(graph, node) || changed;
+      } else if (is_loop(*node)) {
+        changed = trim_loop(graph, node) || changed;
+      }
       --position;
     }
   }

@@ -28,7 +28,7 @@ struct GeometryNode {
   Strided view;
 };
 
-Value* tensor(const Node& node, std::string_view name) {
+Value* named_tensor(const Node& node, std::string_view name) {
   const Attribute* attribute = node.find(name);
   const auto* value = attribute != nullptr ? std::get_if<Value*>(attribute) : nullptr;
   return value != nullptr ? *value : nullptr;
@@ -39,7 +39,7 @@ std::optional<GeometryNode> read_geometry(const Node& node) {
   if ((node.op() != "aten::as_strided" && !is_scatter) || node.results().size() != 1) return std::nullopt;
   const Attribute* size = node.find("size");
   const Attribute* stride = node.find("stride");
-  GeometryNode geometry{tensor(node, "self"), tensor(node, "src"), {}};
+  GeometryNode geometry{named_tensor(node, "self"), named_tensor(node, "src"), {}};
   if (geometry.self == nullptr || geometry.self->shape().size() != 1 || size == nullptr || stride == nullptr)
     return std::nullopt;
   const auto* sizes = std::get_if<Shape>(size);
@@ -85,7 +85,7 @@ Root& Restorer::root_of(Value* flat) {
   if (!is_new) return root;
   Node* producer = flat->producer();
   if (producer != nullptr && producer->op() == "aten::reshape") {
-    if (Value* self = tensor(*producer, "self")) {
+    if (Value* self = named_tensor(*producer, "self")) {
       root.shaped.push_back(self);
       made_.insert(producer);
     }

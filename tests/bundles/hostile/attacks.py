@@ -227,6 +227,16 @@ def functions(folder: Path) -> Path:
     return write_model(folder, [helper.make_node("f29", ["x"], ["y"], domain="local")], functions=made)
 
 
+def nested_functions(folder: Path) -> Path:
+    """A thousand functions, each of which calls the one before: ONNX Runtime's time grows with the square of it."""
+    made = []
+    for i in range(1000):
+        call = helper.make_node("Abs" if i == 0 else f"f{i - 1}", ["a"], ["b"], domain="local" if i else "")
+        imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+        made.append(helper.make_function("local", f"f{i}", ["a"], ["b"], [call], imports))
+    return write_model(folder, [helper.make_node("f999", ["x"], ["y"], domain="local")], functions=made)
+
+
 def function_of_itself(folder: Path) -> Path:
     imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
     nodes = [helper.make_node("f", ["a"], ["b"], domain="local")]
@@ -352,6 +362,9 @@ ATTACKS: dict[str, Attack] = {
     "large_port": Attack(large_port, "ports of 4 GB on a dynamic model", "of memory (ports 12.9 GB"),
     "loop": Attack(endless_loop, "`Loop` of 2^62 rounds", "it does not end"),
     "functions": Attack(functions, "functions that expand to 2^30 operators", "operators, with functions written out"),
+    "nested_functions": Attack(
+        nested_functions, "a thousand functions inside each other", "at most 64 functions inside each other"
+    ),
     "recursion": Attack(function_of_itself, "a function that calls itself", "a function that calls itself"),
     "constant_of_shape": Attack(
         sized("ConstantOfShape", ["size"], 1 << 20, 1 << 20), "`ConstantOfShape` of 4 TB", "makes a tensor of 4.4 TB"

@@ -150,7 +150,7 @@ def number(value: object) -> str:
 
 
 def fault_cells(entry: record.Entry) -> list[str]:
-    names = ("tried", "survived", "inside ONNX Runtime", "died")
+    names = ("tried", "survived", "elsewhere", "died")
     return [entry.what, *(number(entry.figures.get(name, 0)) for name in names)]
 
 
@@ -164,7 +164,7 @@ def soak_cells(entry: record.Entry) -> list[str]:
     return [entry.what, *(number(entry.figures[name]) for name in names)]
 
 
-FAULT_HEAD = ["what fails", "points tried", "survived", "ended inside ONNX Runtime", "ended in LEAPP"]
+FAULT_HEAD = ["what fails", "points tried", "survived", "ended in a library of others", "ended in LEAPP"]
 FUZZ_HEAD = ["target", "seconds", "executions", "edges covered", "of all", "inputs kept", "result"]
 SOAK_HEAD = ["what", "rounds", "memory grown after the first tenth, kB", "results compared", "CPU seconds"]
 

@@ -214,11 +214,12 @@ Tensors project_inputs(OpBuilder& b, const MultiHead& m, const Sources& from) {
 
 Attended multi_head(OpBuilder& b, const MultiHead& m, const Sources& from) {
   const Tensors projected = project_inputs(b, m, from);
+  const std::int64_t head_size = projected[0].size(-1) / m.heads;
   Attention a{.query = split_heads(b, projected[0], m.heads),
               .key = split_heads(b, projected[1], m.heads),
               .value = split_heads(b, projected[2], m.heads),
               .mask = {},
-              .scale = 1 / std::sqrt(static_cast<double>(projected[0].size(-1) / m.heads)),
+              .scale = 1 / std::sqrt(static_cast<double>(head_size)),
               .causal = false,
               .dropout = 0};
   if (m.mask.present()) a.mask = broadcast_mask(b, b.logical_not(m.mask));

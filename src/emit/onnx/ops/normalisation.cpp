@@ -230,7 +230,8 @@ void batch_norm_training(OpBuilder& b, const BatchNormArguments& a, const BatchN
   bind_as_result(b, results.saved + 1, made.inverse_deviation);
   if (!a.mean.present() || results.running + 1 >= b.result_count()) return;
   const double momentum = b.number("momentum");
-  const auto count = static_cast<double>(a.x.elements() / a.x.size(1));
+  const auto of_a_channel = a.x.elements() / a.x.size(1);
+  const auto count = static_cast<double>(of_a_channel);
   bind_as_result(b, results.running, moving(b, a.mean, made.mean, momentum));
   const Tensor unbiased = with_number(b, "Mul", made.variance, count / (count - 1));
   bind_as_result(b, results.running + 1, moving(b, a.variance, unbiased, momentum));

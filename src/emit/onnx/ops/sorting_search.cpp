@@ -57,7 +57,8 @@ Tensor even_edges(OpBuilder& b, const Range& range, std::int64_t bins) {
   const Tensor from_low = b.binary("Add", range.low, b.binary("Mul", step, up));
   const Tensor left = number_with(b, "Sub", static_cast<double>(bins), up);
   const Tensor from_high = b.binary("Sub", range.high, b.binary("Mul", step, left));
-  const Tensor lower_half = compare_number(b, "Less", up, static_cast<double>((bins + 1) / 2));
+  const auto half = (bins + 1) / 2;
+  const Tensor lower_half = compare_number(b, "Less", up, static_cast<double>(half));
   return b.where(lower_half, from_low, from_high);
 }
 
