@@ -91,6 +91,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   cell->provenance = provenance;
   cell->random = provenance && provenance->kind == TracedKind::kDrawn;
   cell->location = builder_.location();
+  if (tensor.requires_grad() && tensor.is_leaf()) cell->read_from = cell->storage();
   names_.name(cell, tensor);
   if (!StorageTable::trackable(tensor)) return make_constant(std::move(cell));
   const auto memory = storages_.content(tensor);

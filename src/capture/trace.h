@@ -38,17 +38,18 @@ using ValuePtr = std::shared_ptr<TracedValue>;
 /// memory; then it gets a copy of its own. What holds it is behind the virtual functions.
 struct ConstantCell {
   bool by_reference = true;
-  bool overwritten = false;        ///< the memory it was taken from has been written to since
-  std::uint64_t content_hash = 0;  ///< taken at stop()
-  std::string name;                ///< "actor.0.weight", or empty
-  ValuePtr provenance;             ///< what this tensor held before a node took it as a constant; usually null
-  bool parameter = false;          ///< a parameter of the module that gave it its name
-  bool given = false;              ///< a default argument of an annotated function: may be an output as it is
-  bool random = false;             ///< drawn from a random generator while the session ran
-  bool fresh = false;              ///< made in the call that read it
-  bool settled = false;            ///< drawn in the first call, and known to be the same in later ones
-  bool drawn_once = false;         ///< drawn in the only call of its node: nobody can tell whether it would be again
-  LocationId location = 0;         ///< first use
+  bool overwritten = false;         ///< the memory it was taken from has been written to since
+  std::uint64_t content_hash = 0;   ///< taken at stop()
+  std::string name;                 ///< "actor.0.weight", or empty
+  ValuePtr provenance;              ///< what this tensor held before a node took it as a constant; usually null
+  bool parameter = false;           ///< a parameter of the module that gave it its name
+  bool given = false;               ///< a default argument of an annotated function: may be an output as it is
+  bool random = false;              ///< drawn from a random generator while the session ran
+  bool fresh = false;               ///< made in the call that read it
+  bool settled = false;             ///< drawn in the first call, and known to be the same in later ones
+  bool drawn_once = false;          ///< drawn in the only call of its node: nobody can tell whether it would be again
+  LocationId location = 0;          ///< first use
+  const void* read_from = nullptr;  ///< of a parameter: its storage, which tells it from others that are used alike
 
   std::weak_ptr<Memory> home;     ///< the memory it was read from, while anyone has it
   Geometry place;                 ///< where in it

@@ -82,6 +82,7 @@ std::string attribute_text(const c10::IValue& value) {
 
 std::uint64_t ValueKeys::of_leaf(const TracedValue& value) const {
   if (value.kind == TracedKind::kInput) return mix(11, value.origin->port);
+  if (is_parameter(value)) return mix(13, reinterpret_cast<std::uintptr_t>(value.cell->read_from));
   return mix(12, value.type);
 }
 
@@ -89,14 +90,22 @@ bool ValueKeys::known(const TracedValue& value) const {
   return value.kind != TracedKind::kResult || ops_.contains(value.op.get());
 }
 
+bool ValueKeys::is_parameter(const TracedValue& value) const {
+  if (value.kind == TracedKind::kConstant) return value.cell->read_from != nullptr;
+  return value.kind == TracedKind::kResult && of_parameters_.contains(value.op.get());
+}
+
 std::uint64_t ValueKeys::of_op(const TraceOp& op) {
   bool live = false;
+  bool of_parameter = false;
   bool any_length = shape_depends_on_data(op);
   for_each_operand(op, [&](const ValuePtr& operand) {
     live = live || operand->owner != 0;
+    of_parameter = of_parameter || is_parameter(*operand);
     any_length = any_length || (operand->kind == TracedKind::kResult && of_data_length_.contains(operand->op.get()));
   });
   if (any_length) of_data_length_.insert(&op);
+  if (of_parameter && !live) of_parameters_.insert(&op);
   std::uint64_t seed = mix(op.location, reinterpret_cast<std::uintptr_t>(op.info));
   for (const TraceArgument& argument : op.arguments) {
     if (argument.kind != TraceArgument::Kind::kAttribute || (any_length && argument.attribute.isIntList())) continue;
@@ -105,7 +114,8 @@ std::uint64_t ValueKeys::of_op(const TraceOp& op) {
   for_each_operand(op, [&](const ValuePtr& given) {
     const ValuePtr& operand = any_length ? with_its_row(given) : given;
     // State may be made afresh in one call (zeros) and be there already in the next.
-    const bool any_constant = is_constant(*operand) && (live || is_made_of_nothing(*operand));
+    const bool any_constant =
+        is_constant(*operand) && (live || is_made_of_nothing(*operand)) && !is_parameter(*operand);
     seed = any_constant && any_length             ? mix(seed, static_cast<std::uint64_t>(operand->type.dtype))
            : any_constant                         ? mix(seed, mix(12, operand->type))
            : operand->kind == TracedKind::kResult ? mix(mix(seed, ops_.at(operand->op.get())), operand->index)

@@ -10,8 +10,9 @@
 
 namespace leapp::capture {
 
-/// Names values by how they were computed: the operators, their numbers and the ports at the bottom, but not what the
-/// constants are. So a value has the same key in every call of a node that runs the same program.
+/// Names values by how they were computed: the operators, their numbers, the ports and the parameters of modules at the
+/// bottom, but not what other constants are. So a value has the same key in every call of a node that runs the same
+/// program.
 class ValueKeys {
  public:
   std::uint64_t of(const ValuePtr& value);
@@ -20,8 +21,11 @@ class ValueKeys {
   std::uint64_t of_leaf(const TracedValue& value) const;
   std::uint64_t of_op(const TraceOp& op);
   bool known(const TracedValue& value) const;
+  /// No state, which other constants may turn out to be.
+  bool is_parameter(const TracedValue& value) const;
 
   std::unordered_map<const TraceOp*, std::uint64_t> ops_;
+  std::unordered_set<const TraceOp*> of_parameters_;   // made of nothing live, but of a parameter
   std::unordered_set<const TraceOp*> of_data_length_;  // sizes in them may differ from call to call
 };
 

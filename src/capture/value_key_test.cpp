@@ -40,6 +40,30 @@ TEST(ValueKey, DoesNotLookAtWhatConstantsHold) {
             ValueKeys().of(builder.unary("aten::neg", constant(2))));
 }
 
+TEST(ValueKey, TellsParametersApart) {
+  TraceBuilder builder([](auto&&...) {});
+  const auto parameter = [](const void* storage) {
+    auto data = std::make_shared<const std::vector<float>>(2, 1.0F);
+    auto cell = std::make_shared<LiteralCell>();
+    cell->constant = {{DType::kFloat32, {2}}, std::shared_ptr<const void>(data, data->data()), false};
+    cell->parameter = true;
+    cell->read_from = storage;
+    return make_constant(std::move(cell));
+  };
+  const int first = 0;
+  const int second = 0;
+  const auto plain = [&](const void* storage) {
+    return ValueKeys().of(builder.unary("aten::neg", parameter(storage)));
+  };
+  const auto viewed = [&](const void* storage) {
+    return ValueKeys().of(builder.unary("aten::relu", builder.unary("aten::neg", parameter(storage))));
+  };
+  EXPECT_EQ(plain(&first), plain(&first));
+  EXPECT_NE(plain(&first), plain(&second));
+  EXPECT_EQ(viewed(&first), viewed(&first));
+  EXPECT_NE(viewed(&first), viewed(&second));
+}
+
 TEST(ValueKey, AttributesCompareByValue) {
   EXPECT_TRUE(same_attribute(c10::IValue(0.5), c10::IValue(0.5)));
   EXPECT_FALSE(same_attribute(c10::IValue(1), c10::IValue(1.0)));
