@@ -298,6 +298,7 @@ Result<std::vector<PreparedNode>> prepare_nodes(capture::Recording& recording) {
       LEAPP_ASSIGN_OR_RETURN(backend, parse_backend(node->name, node->options));
       for (const std::string& note : backend.notes) recording.log->info(note);
     }
+    shape_state(*node);
     LEAPP_ASSIGN_OR_RETURN(PreparedNode prepared, prepare(*node, std::move(backend), *recording.log));
     nodes.push_back(std::move(prepared));
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/prepare.h"
 
+#include <ATen/core/Tensor.h>
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 
 #include "base/text.h"
 #include "capture/slice.h"
+#include "capture/tensor_content.h"
 #include "capture/to_graph.h"
 #include "emit/onnx/emitter.h"
 #include "exporter/data_lengths.h"
@@ -129,6 +132,24 @@ void choose_inputs(PreparedNode& node, Logger& log) {
 }
 
 }  // namespace
+
+void shape_state(capture::NodeRecord& node) {
+  const auto shape = [](const capture::PortRecord& port, capture::ContentPtr& content) {
+    const at::Tensor tensor = capture::tensor_of(content);
+    const c10::IntArrayRef sizes = port.type.sizes;
+    if (!tensor.defined() || tensor.sizes() == sizes || tensor.numel() != c10::multiply_integers(sizes)) return;
+    content = capture::content_of(tensor.reshape(sizes));
+  };
+  for (capture::Sample& sample : node.samples) {
+    for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
+      const capture::PortRecord& port = node.inputs[i];
+      if (port.source && port.source->feedback) shape(port, sample.inputs[i]);
+    }
+    for (std::size_t i = 0; i < sample.outputs.size(); ++i) {
+      if (node.outputs[i].state) shape(node.outputs[i], sample.outputs[i]);
+    }
+  }
+}
 
 Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, Logger& log) {
   PreparedNode prepared;

@@ -25,6 +25,10 @@ struct PreparedNode {
   std::set<std::size_t> random_outputs;  ///< outputs that depend on a random operator
 };
 
+/// State that is kept by its memory is flat in what some calls show of it, and as the program has it in others: in all
+/// samples it is as its port says.
+void shape_state(capture::NodeRecord& node);
+
 /// Builds the graph, brings it into its final form and says in the log what was left out.
 Result<PreparedNode> prepare(const capture::NodeRecord& node, Backend backend, Logger& log);
 
