@@ -33,7 +33,7 @@ void note_drawn_once(const TracedValue& value) {
 void settle_value(ValuePtr& value, bool once) {
   if (!value->drawn) return;
   const bool same = any_draw(value, is_same_in_every_call);
-  if (!same && !once) return;
+  if (!same && (!once || any_draw(value, [](const Draw& draw) { return draw.over_live; }))) return;
   if (!same) note_drawn_once(*value);
   value->drawn->settled = same;
   value = make_constant(value->drawn);

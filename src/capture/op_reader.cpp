@@ -108,6 +108,8 @@ void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
 
 TraceArgument OpReader::drawn_over(PendingOp& op, const at::Tensor& tensor) {
   note_input(op, tensor);
+  const ValuePtr before = state_.table.find(tensor);
+  op.draws_over_live = before && before->owner != 0;
   return TraceArgument::of(state_.builder.full(tensor.sizes(), 0, tensor.scalar_type()));
 }
 

@@ -224,7 +224,7 @@ void OpResults::control(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
 void OpResults::drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   const ActivationId call = state_.calls.only();
   if (call == 0) return drawn_for_several(op, outputs);
-  state_.builder.set_draw({.call = call, .generator = op.generator});
+  state_.builder.set_draw({.call = call, .generator = op.generator, .over_live = op.draws_over_live});
   op.written.empty() ? plain(op, outputs, true) : mutation_.write(op, outputs, true);
   state_.builder.set_draw({});
   for (const PendingOp::Written& written : op.written) state_.table.note_drawn(written.tensor);

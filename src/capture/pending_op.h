@@ -37,8 +37,9 @@ struct PendingOp {
   at::Tensor self;     ///< kept only where the class of the operator needs it
   ValuePtr published;  ///< some published output among the arguments
 
-  bool of_unwritten = false;    ///< it gives a view of memory that nobody has written to yet
-  std::uint64_t generator = 0;  ///< hash of the state of the generator it draws from, before it ran
+  bool of_unwritten = false;     ///< it gives a view of memory that nobody has written to yet
+  std::uint64_t generator = 0;   ///< hash of the state of the generator it draws from, before it ran
+  bool draws_over_live = false;  ///< random numbers that are written over something live
 
   std::vector<c10::IValue> given;  ///< no node is open: its arguments, None for tensors
   bool repeatable = false;         ///< likewise: it reads no tensor but the one that it writes to

@@ -92,6 +92,7 @@ struct TraceArgument {
 struct Draw {
   ActivationId call = 0;        ///< the one that was open
   std::uint64_t generator = 0;  ///< hash of the generator's state before it
+  bool over_live = false;       ///< written over something live: to be drawn in every call, as one shows
   bool kept = false;            ///< a later call read the numbers again
   bool anew = false;            ///< a later call drew other ones
   bool again = false;           ///< a later call drew the same ones: it sets the generator's seed
