@@ -210,34 +210,24 @@ def test_guards_stand_on_the_page_at_what_decides(tmp_path: Path) -> None:
     assert shown["lines"][decides["line"]]["line"] == harness.line_of(two, "x.sum() > 0")
 
 
-@pytest.mark.parametrize("backend", ["jit", "onnx"])
-def test_a_latent_that_is_computed_every_fifth_step(backend: str, tmp_path: Path) -> None:
-    """One way writes the memory as a whole, others read it in its shape."""
+class EveryFifthStep:
+    """One way writes the latent's memory as a whole, the other reads it in its shape."""
 
-    class Policy:
-        def __init__(self) -> None:
-            torch.manual_seed(0)
-            self.encoder, self.head = torch.nn.GRU(4, 8, batch_first=True), torch.nn.Linear(12, 3)
-            self.hidden, self.latent = torch.zeros(1, 1, 8), torch.zeros(1, 8)
-            self.steps = torch.zeros((), dtype=torch.long)
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.encoder, self.head = torch.nn.GRU(4, 8, batch_first=True), torch.nn.Linear(12, 3)
+        self.hidden, self.latent = torch.zeros(1, 1, 8), torch.zeros(1, 8)
+        self.steps = torch.zeros((), dtype=torch.long)
 
-        def __call__(self, x: torch.Tensor) -> torch.Tensor:
-            if self.steps % 5 == 0:
-                encoded, hidden = self.encoder(x[:, None], self.hidden)
-                self.hidden.copy_(hidden)
-                self.latent.copy_(encoded[:, 0])
-            self.steps += 1
-            return self.head(torch.cat([self.latent, x], -1))
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if self.steps % 5 == 0:
+            encoded, hidden = self.encoder(x[:, None], self.hidden)
+            self.hidden.copy_(hidden)
+            self.latent.copy_(encoded[:, 0])
+        self.steps += 1
+        return self.head(torch.cat([self.latent, x], -1))
 
-    steps = [torch.full((1, 4), 0.1 * i) for i in range(13)]
-    policy = Policy()
-    leapp.start("g", save_path=str(tmp_path))
-    with torch.no_grad():
-        for x in steps[:11]:
-            x = annotate.input_tensors("n", {"x": x})
-            annotate.output_tensors("n", {"y": policy(x)}, export_with=backend)
-        leapp.stop()
-        assert leapp.compile_graph() == {"n": True}
-        policy, manager = Policy(), leapp.InferenceManager(str(tmp_path / "g"))
-        for x in steps:
-            torch.testing.assert_close(torch.as_tensor(manager.run_policy({"n/x": x})["n/y"]), policy(x))
+
+@torch.no_grad()
+def test_a_latent_that_is_computed_every_fifth_step(tmp_path: Path) -> None:
+    closed_loop.check(EveryFifthStep, tmp_path, passes=[11], shape=(1, 4))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import bundle_runner
+import closed_loop
 import harness
 import leapp
 import pytest
@@ -249,33 +250,24 @@ def test_many_passes_keep_memory_flat(tmp_path: Path) -> None:
     assert_equal_loop(bundle_runner.Bundle(tmp_path / "loop"), Deque)
 
 
-def test_two_states_that_one_line_makes(tmp_path: Path) -> None:
-    """Alike but for the weights: a cache of keys and one of values, pushed by the same function."""
+class Caches:
+    """Keys and values, alike but for the weights, pushed by the same line."""
 
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.to_key, self.to_value = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+        self.keys, self.values = torch.zeros(4, 3), torch.zeros(4, 3)
+
+    @staticmethod
     def push(held: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
         return torch.cat([held[1:], new])
 
-    class Attention:
-        def __init__(self) -> None:
-            torch.manual_seed(0)
-            self.to_key, self.to_value = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
-            self.keys, self.values = torch.zeros(4, 3), torch.zeros(4, 3)
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        self.keys = self.push(self.keys, self.to_key(x))
+        self.values = self.push(self.values, self.to_value(x))
+        return torch.softmax(x @ self.keys.T, -1) @ self.values
 
-        def __call__(self, x: torch.Tensor) -> torch.Tensor:
-            self.keys = push(self.keys, self.to_key(x))
-            self.values = push(self.values, self.to_value(x))
-            return torch.softmax(x @ self.keys.T, -1) @ self.values
 
-    steps = [torch.full((1, 3), 0.1 * i) for i in range(8)]
-    attention = Attention()
-    leapp.start("g", save_path=str(tmp_path))
-    with torch.no_grad():
-        for x in steps[:3]:
-            x = annotate.input_tensors("n", {"x": x})
-            annotate.output_tensors("n", {"y": attention(x)}, export_with="onnx")
-        leapp.stop()
-        assert leapp.compile_graph() == {"n": True}
-        attention, manager = Attention(), leapp.InferenceManager(str(tmp_path / "g"))
-        for x in steps:
-            found = torch.as_tensor(manager.run_policy({"n/x": x})["n/y"])
-            torch.testing.assert_close(found, attention(x))
+@torch.no_grad()
+def test_two_states_that_one_line_makes(tmp_path: Path) -> None:
+    closed_loop.check(Caches, tmp_path, passes=[3], shape=(1, 3))

@@ -138,13 +138,7 @@ def test_a_queue_in_python(tmp_path: Path) -> None:
             left.extend((x0 * 2).unbind())  # filled
         return left.pop(0)
 
-    leapp.start("g", save_path=tmp_path)
-    for i in range(5):
-        run_node(program, [torch.full((3,), i + 0.5)])
-    leapp.stop()
-    result = leapp.compile_graph(visualize=False, strict=False).nodes["policy"]
-    assert_said_everywhere(tmp_path / "g", result)
-    finding = result.findings[0]
+    finding = findings(tmp_path, program, [[torch.full((3,), i + 0.5)] for i in range(5)])[0]
     assert (finding.kind, finding.line) == ("kept_in_python", line_of(program, "# filled"))
     assert "in call 1: an earlier call computed it" in finding.what
     assert "docs/state.md#queues" in finding.remedy
