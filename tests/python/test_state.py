@@ -255,17 +255,14 @@ class Caches:
 
     def __init__(self) -> None:
         torch.manual_seed(0)
-        self.to_key, self.to_value = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
-        self.keys, self.values = torch.zeros(4, 3), torch.zeros(4, 3)
-
-    @staticmethod
-    def push(held: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-        return torch.cat([held[1:], new])
+        self.layers = [torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)]
+        self.held = [torch.zeros(4, 3), torch.zeros(4, 3)]
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        self.keys = self.push(self.keys, self.to_key(x))
-        self.values = self.push(self.values, self.to_value(x))
-        return torch.softmax(x @ self.keys.T, -1) @ self.values
+        for i, layer in enumerate(self.layers):
+            self.held[i] = torch.cat([self.held[i][1:], layer(x)])
+        keys, values = self.held
+        return torch.softmax(x @ keys.T, -1) @ values
 
 
 @torch.no_grad()
