@@ -67,7 +67,7 @@ endmacro()
 # leapp_find_sources_of_units(<target>): where the includes in its units start.
 function(leapp_find_sources_of_units target)
   if(LEAPP_UNITY)
-    target_compile_options(${target} PRIVATE "SHELL:-iquote ${PROJECT_SOURCE_DIR}"
+    target_compile_options(${target} PRIVATE "SHELL:-iquote \"${PROJECT_SOURCE_DIR}\""
       # g++ takes what a unit includes for headers, which should not have anonymous namespaces.
       $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
