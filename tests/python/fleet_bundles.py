@@ -72,6 +72,37 @@ def gru(folder: Path) -> Path:
     return yaml_file
 
 
+def renaming(
+    folder: Path,
+    nodes: list[tuple[str, str, str]],
+    edges: dict[str, list[str]] | None = None,
+    shape: tuple[int, ...] = (1, 4),
+) -> Path:
+    """Nodes as (name, input, output) that give what they get. Ends that no edge joins are the pipeline's."""
+    folder.mkdir(parents=True)
+    edges = edges or {}
+    models = {}
+    for node, entry, result in nodes:
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in (entry, result)]
+        graph = helper.make_graph([helper.make_node("Identity", [entry], [result])], "g", infos[:1], infos[1:])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+        (folder / f"{node}.onnx").write_bytes(model.SerializeToString())
+        ports = [{"name": name, "dtype": "float32", "shape": list(shape), "type": "tensor"} for name in (entry, result)]
+        parameters = {"backend": "onnx", "model_path": f"{node}.onnx"}
+        models[node] = {"inputs": ports[:1], "outputs": ports[1:], "parameters": parameters}
+    fed = {end for ends in edges.values() for end in ends}
+    pipeline = {
+        "data_flow": edges,
+        "feedback_flow": {},
+        "inputs": {node: [entry] for node, entry, _ in nodes if f"{node}/{entry}" not in fed},
+        "outputs": {node: [result] for node, _, result in nodes if f"{node}/{result}" not in edges},
+    }
+    text = {"models": models, "pipeline": pipeline, "system information": {"leapp config version": "1.1"}}
+    bundle = folder / f"{folder.name}.yaml"
+    bundle.write_text(yaml.safe_dump(text, sort_keys=False))
+    return bundle
+
+
 def two_delays(folder: Path) -> Path:
     """One output that feeds two feedback inputs."""
     bundle = HandMade(folder)

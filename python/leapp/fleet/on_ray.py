@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-from leapp.errors import LeappError, LeappValueError
+from leapp.errors import LeappError, LeappOSError, LeappValueError
 from leapp.fleet.options import ReplayOptions
 from leapp.fleet.worker import Unit, Worker, bundle_identity
 
@@ -69,13 +69,18 @@ def _start(options: ReplayOptions, workers: int) -> Any:
     import ray
     import ray.data
 
-    if not ray.is_initialized():
-        told: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-        if options.address is None:
-            told |= {"num_cpus": workers, "include_dashboard": False}
-        else:
-            told["address"] = options.address
+    if ray.is_initialized():
+        return ray
+    told: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    address = options.address or os.environ.get("RAY_ADDRESS")
+    # Without an address Ray would join a cluster that happens to run on this machine, and refuse what we ask for.
+    told |= {"address": address} if address else {"address": "local", "num_cpus": workers, "include_dashboard": False}
+    try:
         ray.init(**told)
+    except Exception as error:  # of Ray's, of gRPC's, and of those they stand on
+        at = f" at {address}" if address else ""
+        lines = str(error).strip().splitlines()
+        raise LeappOSError(f"Ray{at} cannot be used: {type(error).__name__}: {lines[0] if lines else ''}") from error
     return ray
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from leapp.fleet.options import ReplayOptions
-from leapp.fleet.parquet import parquet, write_file
 from leapp.fleet.plots import Line, bars, dots, lines
+from leapp.fleet.results import Results
+from leapp.fleet.rows import Piece, read_range
 from leapp.fleet.statistics import EDGES
+from leapp.fleet.tables import Rows, worst_rows
 
 __all__ = ["write_page"]
-
-Rows = list[dict[str, Any]]
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -107,41 +107,19 @@ def _ports(rows: dict[str, Rows]) -> str:
     return text
 
 
-def _find_file(folder: Path, episode: str) -> Any | None:
-    for path in sorted((folder / "steps").glob("*.parquet")):
-        table = parquet().ParquetFile(path)
-        if "episode" not in table.schema_arrow.names:
-            continue
-        names = table.read(columns=["episode"]).column(0).to_pylist()
-        if episode in names:
-            begin = names.index(episode)
-            return table, begin, len(names) - names[::-1].index(episode) - begin
-    return None
-
-
 _AROUND = 150
 _RESETS = {"exported": "as exported", "zeros": "with zeros", "first_frame": "with the first frame"}
 
 
-def _of_each_episode(worst: Rows) -> Rows:
-    first: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in worst:
-        first.setdefault((row["episode"], row["port"]), row)
-    return list(first.values())
-
-
-def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
-    """The element that differs most, around that step, of the worst step of each of the worst episodes."""
+def _worst_plots(results: Results, worst: Rows) -> str:
+    """The element that differs most, around that step."""
     text = ""
-    for row in _of_each_episode(rows["worst"])[:most]:
-        found = _find_file(folder, row["episode"])
-        if found is None:
-            continue
-        table, begin, count = found
+    for row in worst:
+        piece = results.rows_of(row["episode"])
         first = max(0, row["step"] - _AROUND)
-        last = min(count, row["step"] + _AROUND)
+        last = min(piece.rows, row["step"] + _AROUND)
         columns = [row["port"], f"{row['port']}:reference"]
-        part = table.read(columns=columns).slice(begin + first, last - first)
+        part, _ = read_range(Piece(piece.file, piece.first + first, last - first), columns)
         ours, theirs = ([float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns)
         steps = list(range(first, last))
         apart = [abs(one - other) for one, other in zip(ours, theirs, strict=True)]
@@ -152,8 +130,9 @@ def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
     return f'<div class="pair">{text}</div>' if text else ""
 
 
-def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], episodes: Rows) -> None:
+def write_page(results: Results, options: ReplayOptions, rows: dict[str, Rows], notes: list[str]) -> None:
     """Write ``replay.html``."""
+    episodes = results.episodes
     names = [Path(path).name for path in options.bundle_paths]
     against = f"and {names[1]}" if len(names) == 2 else "and what was recorded"
     compared = any(any(port["counts"]) for port in rows["ports"])
@@ -180,11 +159,14 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
         body += '<h2>The worst step of each episode</h2><p class="key dim">'
         body += f'<i style="background:#1f5fa8"></i>{escape(names[0])}'
         body += f'<i style="background:#c4501b"></i>{escape(reference)}</p>'
-        body += _worst_plots(folder, rows, 4) + _table(worst, _of_each_episode(rows["worst"])[:20])
+        worst_of_each = worst_rows(episodes, 20, of_each=1)
+        body += _worst_plots(results, worst_of_each[:4]) + _table(worst, worst_of_each)
+    if notes:
+        body += "<h2>Notes</h2>" + _table([("why", "")], [{"why": note} for note in notes[:200]])
     if rows["skipped"]:
         body += "<h2>Left out</h2>" + _table([("episode", "episode"), ("why", "why")], rows["skipped"][:200])
     page = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     page += '<meta name="viewport" content="width=device-width, initial-scale=1">'
     page += f"<title>Replay of {escape(names[0])}</title>\n"
     page += f"<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
-    write_file(folder / "replay.html", page.encode())
+    results.write("replay.html", page.encode())
