@@ -143,4 +143,5 @@ def test_a_worker_without_the_bundle_says_so_once(gru_bundle: Path, episodes: Pa
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert "a worker could not begin on" in last
-    assert "there is no bundle here" in last
+    assert "gone" in last
+    assert "No such file or directory" in last

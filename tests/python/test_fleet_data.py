@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fleet_bundles import renaming
-from hand_made import every_type, recurrent
+from fleet_bundles import files_of, noise, renaming
+from hand_made import every_type, recurrent, safetensors
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet import ReplayOptions, ReplaySummary, replay
 from leapp.fleet.cli import main
@@ -353,3 +353,34 @@ def test_json_is_json_whatever_the_differences(tmp_path: Path, capsys: pytest.Ca
     found = json.loads(capsys.readouterr().out, parse_constant=refuse)
     assert found["ports"][0]["largest_difference"] == "inf"
     assert found["worst"][0]["found"] == "nan"
+
+
+@pytest.mark.parametrize("seed", [7.0, None])
+def test_random_numbers_begin_anew_with_every_unit(tmp_path: Path, seed: float | None) -> None:
+    """Whoever does an episode, and whatever was done before; without a seed nobody can promise that, and it is said."""
+    bundle, data, out = noise(tmp_path / "noise", seed), tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    for episode in range(3):
+        np.savez(data / f"{episode}.npz", x=np.zeros((4, 1, 4), np.float32))
+    summary = replayed(bundle, data, out)
+    before = files_of(out)
+    assert summary.rows["ports"][0]["most"] > 0
+    if seed is None:
+        assert summary.notes == ["noise.yaml draws random numbers without a seed: another run gives other results"]
+        return
+    assert summary.notes == []
+    os.remove(out / "steps" / "000002.parquet")
+    assert replayed(bundle, data, out).resumed == 2
+    assert files_of(out) == before
+
+
+def test_a_bundle_is_what_its_yaml_names(tmp_path: Path) -> None:
+    """Episodes and others' models in its folder are not part of it."""
+    bundle = recurrent(tmp_path)
+    np.savez(bundle.parent / "a.npz", x=series(0, 3))
+    replayed(bundle, bundle.parent / "a.npz", tmp_path / "out")
+    (bundle.parent / "episode.safetensors").write_bytes(b"anything")
+    assert replayed(bundle, bundle.parent / "a.npz", tmp_path / "out").resumed == 1
+    (bundle.parent / "initial.safetensors").write_bytes(safetensors({"policy/h_in": np.ones((1, 4), np.float32)}))
+    with pytest.raises(LeappValueError, match="bundles is"):
+        replayed(bundle, bundle.parent / "a.npz", tmp_path / "out")

@@ -37,7 +37,7 @@ svg { display: block; width: 100%; height: auto; }
 th, td { padding: 6px 9px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
 th { color: #5d6b7a; font-weight: 600; border-top: 0; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-td.why { white-space: normal; }
+td.why, td.name { white-space: normal; overflow-wrap: anywhere; } td.name { min-width: 9em; }
 .key i { display: inline-block; width: 14px; height: 3px; margin: 0 5px 3px 12px; border-radius: 2px; }
 """
 
@@ -46,13 +46,14 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return "not a number" if math.isinf(value) or math.isnan(value) else f"{value:.4g}"
+        return "NaN" if math.isnan(value) else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _table(columns: Sequence[tuple[str, str]], rows: Iterable[dict[str, Any]]) -> str:
     """Columns as (key, title); those whose title ends in a blank are numbers."""
-    kinds = ["n" if title.endswith(" ") else "why" if key == "why" else "" for key, title in columns]
+    wrapped = {"why": "why", "episode": "name", "port": "name"}
+    kinds = ["n" if title.endswith(" ") else wrapped.get(key, "") for key, title in columns]
     head = "".join(
         f'<th class="{kind}">{escape(title.strip())}</th>' for kind, (_, title) in zip(kinds, columns, strict=True)
     )
@@ -87,7 +88,8 @@ def _histogram(port: dict[str, Any]) -> str:
     if not used:
         return ""
     first, last = used[0], used[-1]
-    labels = ["same" if i == 0 else f"{EDGES[i]:.1e}" for i in range(first, last + 1)]
+    names = {0.0: "same", math.inf: "not a number"}
+    labels = [names.get(EDGES[i], f"{EDGES[i]:.1e}") for i in range(first, last + 1)]
     return bars(counts[first : last + 1], labels, "largest difference in a step", "steps")
 
 
@@ -130,10 +132,20 @@ def _worst_plots(results: Results, worst: Rows) -> str:
     return f'<div class="pair">{text}</div>' if text else ""
 
 
+def _names(options: ReplayOptions) -> list[str]:
+    """What the bundles are called, with as many of the folders they are in as tells them apart."""
+    paths = [Path(path).parts for path in options.bundle_paths]
+    for count in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-count:]) for parts in paths]
+        if len(set(names)) == len(names):
+            return names
+    return ["first", "second"][: len(paths)]  # one bundle with itself
+
+
 def write_page(results: Results, options: ReplayOptions, rows: dict[str, Rows], notes: list[str]) -> None:
     """Write ``replay.html``."""
     episodes = results.episodes
-    names = [Path(path).name for path in options.bundle_paths]
+    names = _names(options)
     against = f"and {names[1]}" if len(names) == 2 else "and what was recorded"
     compared = any(any(port["counts"]) for port in rows["ports"])
     reference = names[1] if len(names) == 2 else "recorded"

@@ -19,7 +19,7 @@ from leapp.fleet.options import ReplayOptions
 from leapp.fleet.page import write_page
 from leapp.fleet.parquet import arrow
 from leapp.fleet.results import Results
-from leapp.fleet.worker import Unit, Worker, bundle_identity
+from leapp.fleet.worker import Unit, Worker, bundle_identity, drawing
 
 __all__ = ["Done", "ReplaySummary", "replay"]
 
@@ -124,10 +124,16 @@ def _check_places(options: ReplayOptions) -> None:
         raise LeappValueError(f"output: expected a folder for the results, found {options.output}, which is the data")
 
 
-def _notes(results: Results, worker: Worker) -> list[str]:
+def _notes(options: ReplayOptions, results: Results, worker: Worker) -> list[str]:
     notes = [f"{one['episode']}: {one['note']}" for one in results.episodes if one["note"]]
-    alone = worker.matching.only_in_second
-    return ([f"only in the second bundle, compared with nothing: {', '.join(alone)}"] if alone else []) + notes
+    for path in options.bundle_paths:
+        if drawing(path) == "unseeded":
+            notes.insert(
+                0, f"{os.path.basename(path)} draws random numbers without a seed: another run gives other results"
+            )
+    if alone := worker.matching.only_in_second:
+        notes.insert(0, f"only in the second bundle, compared with nothing: {', '.join(alone)}")
+    return notes
 
 
 def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: Iterable[Done], out: TextIO) -> int:
@@ -189,7 +195,7 @@ def replay(options: ReplayOptions, out: TextIO | None = None) -> ReplaySummary:
         stepped = _collect(options, results, todo, done, out or sys.stderr)
         seconds = time.monotonic() - start
         rows = results.finish()
-        notes = _notes(results, worker)
+        notes = _notes(options, results, worker)
         write_page(results, options, rows, notes)
     return ReplaySummary(
         folder=results.folder,

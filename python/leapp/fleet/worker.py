@@ -11,13 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from leapp import _runtime
-from leapp.errors import LeappValueError
 from leapp.fleet.episodes import EpisodeError, Source
 from leapp.fleet.matching import Matching, Prepared
 from leapp.fleet.options import ReplayOptions
@@ -26,7 +24,7 @@ from leapp.fleet.statistics import PortStatistics, describe
 from leapp.ports import Port
 from leapp.runtime import InferenceManager
 
-__all__ = ["Unit", "Worker", "bundle_identity", "unit_key"]
+__all__ = ["Unit", "Worker", "bundle_identity", "drawing", "unit_key"]
 
 SUMMARY = b"leapp.replay"
 
@@ -44,17 +42,18 @@ class Unit:
         return f"{self.number:06d}.parquet"
 
 
+def drawing(bundle: str) -> str:
+    """Whether a bundle's ONNX models draw random numbers: "none", "seeded" or "unseeded"."""
+    files = [file for _, file in _runtime.bundle_files(bundle) if file.suffix == ".onnx"]
+    kinds = {_runtime.draws_of(file) for file in files}
+    return next((kind for kind in ("unseeded", "seeded") if kind in kinds), "none")
+
+
 def bundle_identity(bundle: str) -> str:
     """SHA-256 over the files of a bundle that matter: its YAML, models and initial values."""
-    path = Path(bundle)
-    folder = path if path.is_dir() else path.parent
-    yaml = path / f"{path.name}.yaml" if path.is_dir() else path
-    if not yaml.is_file():
-        raise LeappValueError(f"{bundle}: there is no bundle here")
-    digest = hashlib.sha256(yaml.read_bytes())
-    suffixes = {".onnx", ".pt", ".pt2", ".data", ".safetensors"}
-    for file in sorted(file for file in folder.rglob("*") if file.suffix in suffixes and file.is_file()):
-        digest.update(f"\n{file.relative_to(folder).as_posix()} ".encode())
+    digest = hashlib.sha256()
+    for name, file in _runtime.bundle_files(bundle):
+        digest.update(f"\n{name} ".encode())
         with file.open("rb") as opened:
             while block := opened.read(1 << 20):
                 digest.update(block)
@@ -81,11 +80,15 @@ class Worker:
         """Load the bundles: what they raise names the file and what is wrong with it."""
         self._options = options
         self._identities = identities
-        self._managers = [self._load(path, options.batch) for path in options.bundle_paths]
-        self._single: dict[int, InferenceManager] = {}
+        self._draws = any(drawing(path) != "none" for path in options.bundle_paths)
+        self._begin()
         rows = [self._one_row(bundle) for bundle in range(len(self._managers))]
         ports = [{"inputs": one.input_ports, "outputs": one.output_ports} for one in rows]
         self.matching = Matching(options, ports)
+
+    def _begin(self) -> None:
+        self._managers = [self._load(path, self._options.batch) for path in self._options.bundle_paths]
+        self._single: dict[int, InferenceManager] = {}
 
     def _load(self, path: str, batch: int) -> InferenceManager:
         return InferenceManager(path, batch=batch, engine=self._options.engine)
@@ -131,6 +134,8 @@ class Worker:
 
     def do(self, unit: Unit) -> tuple[bytes, dict[str, Any]]:
         """The file of the unit, and its summary, which is in the file too."""
+        if self._draws:  # the sequence of numbers begins with the load: what was done before must leave no trace
+            self._begin()
         skipped: list[dict[str, str]] = []
         ready: list[Prepared] = []
         for source in unit.sources:
