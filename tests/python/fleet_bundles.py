@@ -131,6 +131,21 @@ def noise(folder: Path, seed: float | None) -> Path:
     return _written(folder, {"policy": _model(nodes, "x", "y", (1, 4))}, pipeline)
 
 
+def adding(folder: Path, dtype: str, with_input: bool) -> Path:
+    """State h of that type [1, 3]: h = h + x, or h + 1, is the output y too; of bools, exclusive or."""
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    infos = {name: helper.make_tensor_value_info(name, kind, (1, 3)) for name in ("x", "h_in", "h_out", "y")}
+    one = helper.make_node("Constant", [], ["x"], value=numpy_helper.from_array(np.ones((1, 3), dtype)))
+    nodes = [] if with_input else [one]
+    nodes.append(helper.make_node("Xor" if dtype == "bool" else "Add", ["h_in", "x"], ["h_out"]))
+    nodes.append(helper.make_node("Identity", ["h_out"], ["y"]))
+    entries = [infos["x"], infos["h_in"]] if with_input else [infos["h_in"]]
+    graph = helper.make_graph(nodes, "g", entries, [infos["h_out"], infos["y"]])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    pipeline = {"feedback_flow": {"node/h_out": ["node/h_in"]}, "outputs": {"node": ["y"]}}
+    return _written(folder, {"node": model}, {**pipeline, "inputs": {"node": ["x"]} if with_input else {}})
+
+
 def two_delays(folder: Path) -> Path:
     """One output that feeds two feedback inputs."""
     bundle = HandMade(folder)

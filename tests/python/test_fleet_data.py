@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -384,3 +386,15 @@ def test_a_bundle_is_what_its_yaml_names(tmp_path: Path) -> None:
     (bundle.parent / "initial.safetensors").write_bytes(safetensors({"policy/h_in": np.ones((1, 4), np.float32)}))
     with pytest.raises(LeappValueError, match="bundles is"):
         replayed(bundle, bundle.parent / "a.npz", tmp_path / "out")
+
+
+def test_who_reads_it_may_leave(tmp_path: Path) -> None:
+    bundle = recurrent(tmp_path)
+    np.savez(tmp_path / "a.npz", x=series(0, 3))
+    command = [sys.executable, "-m", "leapp", "replay", str(bundle), "--workers", "0"]
+    command += ["--data", str(tmp_path / "a.npz"), "--output", str(tmp_path / "out")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -7,8 +7,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from leapp.errors import LeappError
@@ -115,6 +117,12 @@ def _print(summary: ReplaySummary) -> None:
     print(f"written to {summary.folder / 'replay.html'}")
 
 
+def _told(summary: ReplaySummary) -> dict[str, Any]:
+    told = {key: getattr(summary, key) for key in ("episodes", "steps", "skipped", "resumed", "seconds", "notes")}
+    told |= {"output": str(summary.folder), "ports": summary.rows["ports"], "worst": summary.rows["worst"][:20]}
+    return told | {"left_out": summary.rows["skipped"]}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 fine, 1 episodes were left out, 2 wrong usage or something that cannot be read or written."""
     given = _parser().parse_args(arguments)
@@ -126,12 +134,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error))
     except KeyboardInterrupt:
         return _complain("interrupted; what was done is kept: run the same command again to go on")
-    if given.json:
-        told = {key: getattr(summary, key) for key in ("episodes", "steps", "skipped", "resumed", "seconds")}
-        told |= {"output": str(summary.folder), "ports": summary.rows["ports"], "worst": summary.rows["worst"][:20]}
-        print(json.dumps(_plain(told | {"notes": summary.notes, "left_out": summary.rows["skipped"]})))
-    else:
-        _print(summary)
+    with suppress(BrokenPipeError):  # who reads it may have seen enough
+        if given.json:
+            print(json.dumps(_plain(_told(summary))))
+        else:
+            _print(summary)
+        sys.stdout.flush()
+        return 1 if summary.skipped else 0
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if summary.skipped else 0
 
 

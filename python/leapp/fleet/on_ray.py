@@ -60,6 +60,17 @@ class _Actor:
         return {"unit": unit.number, "content": content, "summary": json.dumps(summary)}
 
 
+def _knock(address: str) -> None:
+    """Whether anybody is there: Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return  # "auto" and the like
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=20).close()
+    except (OSError, OverflowError) as error:
+        raise LeappOSError(f"address: expected a Ray cluster at {address}, found none: {error}") from error
+
+
 def _start(options: ReplayOptions, workers: int) -> Any:
     # Ray's own notes on how it works are not ours to print; what matters comes as an exception.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
@@ -75,6 +86,8 @@ def _start(options: ReplayOptions, workers: int) -> Any:
     address = options.address or os.environ.get("RAY_ADDRESS")
     # Without an address Ray would join a cluster that happens to run on this machine, and refuse what we ask for.
     told |= {"address": address} if address else {"address": "local", "num_cpus": workers, "include_dashboard": False}
+    if address:
+        _knock(address)
     try:
         ray.init(**told)
     except Exception as error:  # of Ray's, of gRPC's, and of those they stand on

@@ -35,7 +35,7 @@ figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; }
 .pair + .table { margin-top: 12px; } .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { padding: 6px 9px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
-th { color: #5d6b7a; font-weight: 600; border-top: 0; }
+th { color: #5d6b7a; font-weight: 600; border-top: 0; white-space: normal; vertical-align: bottom; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.why, td.name { white-space: normal; overflow-wrap: anywhere; } td.name { min-width: 9em; }
 .key i { display: inline-block; width: 14px; height: 3px; margin: 0 5px 3px 12px; border-radius: 2px; }
@@ -113,8 +113,8 @@ _AROUND = 150
 _RESETS = {"exported": "as exported", "zeros": "with zeros", "first_frame": "with the first frame"}
 
 
-def _worst_plots(results: Results, worst: Rows) -> str:
-    """The element that differs most, around that step."""
+def _worst_plots(results: Results, worst: Rows, names: tuple[str, str]) -> str:
+    """The element that differs most, around that step; ``names``: of what was found, and of what was expected."""
     text = ""
     for row in worst:
         piece = results.rows_of(row["episode"])
@@ -125,8 +125,10 @@ def _worst_plots(results: Results, worst: Rows) -> str:
         ours, theirs = ([float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns)
         steps = list(range(first, last))
         apart = [abs(one - other) for one, other in zip(ours, theirs, strict=True)]
-        plot = lines(steps, [Line(theirs, "#c4501b", wide=True), Line(ours, "#1f5fa8")], "value", row["step"])
-        plot += lines(steps, [Line(apart, "#5d6b7a")], "difference", row["step"])
+        plot = lines(
+            steps, [Line(names[1], theirs, "#c4501b", wide=True), Line(names[0], ours, "#1f5fa8")], "value", row["step"]
+        )
+        plot += lines(steps, [Line("difference", apart, "#5d6b7a")], "difference", row["step"])
         title = f"{row['episode']}, step {row['step']}: {row['port']}{row['place']}"
         text += f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
     return f'<div class="pair">{text}</div>' if text else ""
@@ -172,7 +174,7 @@ def write_page(results: Results, options: ReplayOptions, rows: dict[str, Rows], 
         body += f'<i style="background:#1f5fa8"></i>{escape(names[0])}'
         body += f'<i style="background:#c4501b"></i>{escape(reference)}</p>'
         worst_of_each = worst_rows(episodes, 20, of_each=1)
-        body += _worst_plots(results, worst_of_each[:4]) + _table(worst, worst_of_each)
+        body += _worst_plots(results, worst_of_each[:4], (names[0], reference)) + _table(worst, worst_of_each)
     if notes:
         body += "<h2>Notes</h2>" + _table([("why", "")], [{"why": note} for note in notes[:200]])
     if rows["skipped"]:

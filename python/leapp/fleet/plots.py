@@ -20,6 +20,7 @@ _FRAME_WIDTH, _FRAME_HEIGHT = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 class Line:
     """Values of one colour."""
 
+    name: str
     values: Sequence[float]
     colour: str
     wide: bool = False  # so that another line on top of it does not hide it
@@ -153,6 +154,9 @@ def lines(steps: Sequence[int], series: Sequence[Line], up: str, marked: int) ->
             pen = "L"
         pencil = 'stroke-width="5" stroke-opacity="0.45"' if line.wide else 'stroke-width="1.4"'
         text += f'<path d="{path}" fill="none" stroke="{line.colour}" {pencil} stroke-linejoin="round"/>'
+    empty = [line.name for line in series if not any(map(math.isfinite, line.values))]
+    if empty:
+        text += _label(_LEFT + _FRAME_WIDTH / 2, _TOP + _FRAME_HEIGHT / 2, f"{', '.join(empty)}: no numbers here")
     for i in sorted({0, len(steps) - 1}):
         text += _label(
             _LEFT + _FRAME_WIDTH * i / span, _TOP + _FRAME_HEIGHT + 15, str(steps[i]), "end" if i else "start"

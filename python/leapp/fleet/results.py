@@ -80,7 +80,9 @@ class Results:
                     raise LeappOSError(f"{self.folder}: another replay is at work in this folder") from error
                 # A file system without locks: what is written is whole either way.
             self._remove_unfinished()
-            self._write(self.folder / MANIFEST, json.dumps(self._identity, indent=2).encode() + b"\n")
+            manifest = json.dumps(self._identity, indent=2).encode() + b"\n"
+            if not (self.folder / MANIFEST).exists() or (self.folder / MANIFEST).read_bytes() != manifest:
+                self._write(self.folder / MANIFEST, manifest)
             yield
         finally:
             os.close(lock)
