@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 __version__: str
@@ -62,6 +63,8 @@ def compare_series(
     found: Any, expected: Any, dtype: str, steps: int, rtol: float, atol: float
 ) -> tuple[list[float], list[int], list[int], float, float, int, int]: ...
 def range_of(values: Any, dtype: str) -> tuple[float, float, float, int, int]: ...
+def bundle_files(bundle: str | PathLike[str]) -> list[tuple[str, Path]]: ...
+def draws_of(model: str | PathLike[str]) -> Literal["none", "seeded", "unseeded"]: ...
 def read_safetensors_episode(
     file: str | PathLike[str],
 ) -> tuple[list[tuple[str, str, list[int], bytes]], list[int], str]: ...

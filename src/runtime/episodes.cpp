@@ -25,6 +25,18 @@ struct Row {
   std::size_t bytes = 0;
 };
 
+/// Most rows are short, and there are many of them: a call for each would take longer than the copy.
+void copy_row(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kChunk = 16;
+  constexpr std::size_t kMost = 8 * kChunk;
+  if (bytes < kChunk || bytes > kMost) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  for (std::size_t at = 0; at + kChunk <= bytes; at += kChunk) std::memcpy(to + at, from + at, kChunk);
+  std::memcpy(to + bytes - kChunk, from + bytes - kChunk, kChunk);
+}
+
 std::vector<Row> rows_of(const std::vector<TensorView>& views, std::size_t batch) {
   std::vector<Row> rows;
   for (const TensorView& view : views) {
@@ -67,7 +79,7 @@ class Stepping {
         continue;
       }
       const EpisodeInput& input = episodes_[row].inputs[i];
-      std::memcpy(to, input.data + (input.held ? 0 : step * inputs_[i].bytes), inputs_[i].bytes);
+      copy_row(to, input.data + (input.held ? 0 : step * inputs_[i].bytes), inputs_[i].bytes);
     }
   }
 
@@ -85,8 +97,8 @@ class Stepping {
   void keep(std::size_t row, std::size_t step) {
     if (step >= episodes_[row].steps) return;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      std::memcpy(episodes_[row].outputs[i] + step * outputs_[i].bytes, outputs_[i].data + row * outputs_[i].bytes,
-                  outputs_[i].bytes);
+      copy_row(episodes_[row].outputs[i] + step * outputs_[i].bytes, outputs_[i].data + row * outputs_[i].bytes,
+               outputs_[i].bytes);
     }
   }
 

@@ -16,6 +16,7 @@
 #include "onnx_proto/reader.h"
 #include "onnx_proto/rename.h"
 #include "onnx_proto/rewrite.h"
+#include "runtime/random_draws.h"
 #include "runtime/row_node.h"
 
 namespace leapp::runtime {
@@ -55,10 +56,6 @@ std::vector<RowPlace> places_of(const RowValue& value) {
     if (place.axis != now.axis) places.push_back(place);
   }
   return places;
-}
-
-bool is_random(std::string_view op) {
-  return op.starts_with("Random") || op == "Multinomial" || op == "Bernoulli" || op == "Dropout";
 }
 
 std::string name_of(const onnx::NodeView& node) {

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fleet_bundles import files_of
 from leapp.fleet import ReplayOptions, replay
@@ -143,4 +145,44 @@ def test_a_worker_without_the_bundle_says_so_once(gru_bundle: Path, episodes: Pa
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert "a worker could not begin on" in last
-    assert "there is no bundle here" in last
+    assert "gone" in last
+    assert "No such file or directory" in last
+
+
+def test_an_address_where_nobody_is(recurrent_bundle: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.zeros((3, 1, 4), np.float32))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        for prefix in ("", "ray://"):
+            options = ReplayOptions([recurrent_bundle], tmp_path / "a.npz", tmp_path / "out", address=prefix + address)
+            with pytest.raises(OSError, match=f"expected a Ray cluster at {prefix}{address}, found none"):
+                replay(options)
+
+
+def test_a_cluster_on_this_machine_is_used_if_it_is_named(
+    gru_bundle: Path, episodes: Path, tmp_path: Path, expected: dict[str, bytes]
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ray = Path(sys.executable).with_name("ray")
+    started = [str(ray), "start", "--head", f"--port={port}", "--num-cpus=2", "--include-dashboard=false", "--block"]
+    with driver(
+        [*started, "--disable-usage-stats", f"--temp-dir={tmp_path / 'ray'}"], tmp_path / "log", "cluster"
+    ) as head:
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert head.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.2)
+        for name, told in (("named", ["--address", f"127.0.0.1:{port}"]), ("not", ["--workers", "1"])):
+            run = [*command(gru_bundle, episodes, tmp_path / name, 0)[:-2], *told]
+            done = subprocess.run(run, capture_output=True, text=True, check=False, timeout=SECONDS)
+            assert done.returncode == 0, done.stderr
+            assert ("on Ray, 1 workers" in done.stdout) == (name == "not")
+            assert files_of(tmp_path / name) == expected
+        head.terminate()
+        head.wait(SECONDS)

@@ -21,6 +21,7 @@ import onnx
 import onnxruntime
 import pytest
 import tritonclient.grpc as triton
+from fleet_bundles import adding, renaming
 from google.protobuf import text_format
 from leapp import InferenceManager
 from leapp.__main__ import find_tool
@@ -108,6 +109,39 @@ def test_what_triton_cannot_keep_is_refused(delays_bundle: Path, tmp_path: Path)
     message = export(delays_bundle, tmp_path / "models", "--no-verify", code=2)
     assert "feedback from a/h_out to b/h_in: Triton keeps state within a model only" in message
     assert not (tmp_path / "models").exists()
+
+
+TYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int8": "INT8", "int16": "INT16", "int32": "INT32"}
+TYPES |= {"int64": "INT64", "uint8": "UINT8", "bool": "BOOL"}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("with_input", [True, False])
+def test_state_of_every_type_is_stepped_by_its_configuration(tmp_path: Path, dtype: str, with_input: bool) -> None:
+    bundle = adding(tmp_path / "adding", dtype, with_input)
+    export(bundle, tmp_path / "models")
+    config = config_of(tmp_path / "models", "adding")
+    (state,) = config.sequence_batching.state
+    assert state.data_type == getattr(model_config_pb2, f"TYPE_{TYPES[dtype]}")
+    assert [one.data_type for one in [*config.input, *config.output]] == [state.data_type] * (1 + with_input)
+    session = onnxruntime.InferenceSession(tmp_path / "models" / "adding" / "1" / "model.onnx")
+    manager, kept = InferenceManager(bundle), np.zeros(list(state.dims), dtype)
+    for step in range(3):
+        given = {one.name: np.full(list(one.dims), step, dtype) for one in config.input}
+        found = session.run([config.output[0].name, state.output_name], {**given, state.input_name: kept})
+        expected = manager({f"node/{name}": value for name, value in given.items()})["node/y"]
+        np.testing.assert_array_equal(found[0], np.asarray(expected))
+        kept = found[1]
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a b", "日本", "a\nb", "a{", "0", "'"])
+@pytest.mark.parametrize("backend", ["onnx", "python"])
+def test_names_are_what_they_are_in_the_bundle(tmp_path: Path, name: str, backend: str) -> None:
+    bundle = renaming(tmp_path / "walk it", [("node", name, f"{name}_out")])
+    export(bundle, tmp_path / "models", *(["--backend", backend] if backend == "python" else []))
+    config = config_of(tmp_path / "models", "walk it")
+    prefix = "node/" if backend == "python" else ""
+    assert [one.name for one in [*config.input, *config.output]] == [prefix + name, f"{prefix}{name}_out"]
 
 
 # ---- the server ----

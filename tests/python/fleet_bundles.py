@@ -72,6 +72,80 @@ def gru(folder: Path) -> Path:
     return yaml_file
 
 
+def _written(folder: Path, models: dict[str, onnx.ModelProto], pipeline: dict[str, object]) -> Path:
+    """A bundle of these nodes, with their models' own ports."""
+    folder.mkdir(parents=True)
+    nodes = {}
+    for node, model in models.items():
+        (folder / f"{node}.onnx").write_bytes(model.SerializeToString())
+        sides = {"inputs": model.graph.input, "outputs": model.graph.output}
+        ports = {
+            side: [
+                {
+                    "name": info.name,
+                    "dtype": helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type).name,
+                    "shape": [one.dim_value for one in info.type.tensor_type.shape.dim],
+                    "type": "tensor",
+                }
+                for info in infos
+            ]
+            for side, infos in sides.items()
+        }
+        nodes[node] = {**ports, "parameters": {"backend": "onnx", "model_path": f"{node}.onnx"}}
+    text = {"models": nodes, "pipeline": {"data_flow": {}, "feedback_flow": {}, **pipeline}}
+    text |= {"system information": {"leapp config version": "1.1"}}
+    bundle = folder / f"{folder.name}.yaml"
+    bundle.write_text(yaml.safe_dump(text, sort_keys=False))
+    return bundle
+
+
+def _model(nodes: list[onnx.NodeProto], entry: str, result: str, shape: tuple[int, ...]) -> onnx.ModelProto:
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in (entry, result)]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+def renaming(
+    folder: Path,
+    nodes: list[tuple[str, str, str]],
+    edges: dict[str, list[str]] | None = None,
+    shape: tuple[int, ...] = (1, 4),
+) -> Path:
+    """Nodes as (name, input, output) that give what they get. Ends that no edge joins are the pipeline's."""
+    edges = edges or {}
+    models = {
+        node: _model([helper.make_node("Identity", [entry], [result])], entry, result, shape)
+        for node, entry, result in nodes
+    }
+    fed = {end for ends in edges.values() for end in ends}
+    inputs = {node: [entry] for node, entry, _ in nodes if f"{node}/{entry}" not in fed}
+    outputs = {node: [result] for node, _, result in nodes if f"{node}/{result}" not in edges}
+    return _written(folder, models, {"data_flow": edges, "inputs": inputs, "outputs": outputs})
+
+
+def noise(folder: Path, seed: float | None) -> Path:
+    """y = x + random numbers."""
+    seeded = {} if seed is None else {"seed": seed}
+    nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"], **seeded), helper.make_node("Add", ["x", "r"], ["y"])]
+    pipeline = {"inputs": {"policy": ["x"]}, "outputs": {"policy": ["y"]}}
+    return _written(folder, {"policy": _model(nodes, "x", "y", (1, 4))}, pipeline)
+
+
+def adding(folder: Path, dtype: str, with_input: bool) -> Path:
+    """State h of that type [1, 3]: h = h + x, or h + 1, is the output y too; of bools, exclusive or."""
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    infos = {name: helper.make_tensor_value_info(name, kind, (1, 3)) for name in ("x", "h_in", "h_out", "y")}
+    one = helper.make_node("Constant", [], ["x"], value=numpy_helper.from_array(np.ones((1, 3), dtype)))
+    nodes = [] if with_input else [one]
+    nodes.append(helper.make_node("Xor" if dtype == "bool" else "Add", ["h_in", "x"], ["h_out"]))
+    nodes.append(helper.make_node("Identity", ["h_out"], ["y"]))
+    entries = [infos["x"], infos["h_in"]] if with_input else [infos["h_in"]]
+    graph = helper.make_graph(nodes, "g", entries, [infos["h_out"], infos["y"]])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    pipeline = {"feedback_flow": {"node/h_out": ["node/h_in"]}, "outputs": {"node": ["y"]}}
+    return _written(folder, {"node": model}, {**pipeline, "inputs": {"node": ["x"]} if with_input else {}})
+
+
 def two_delays(folder: Path) -> Path:
     """One output that feeds two feedback inputs."""
     bundle = HandMade(folder)

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -17,10 +19,12 @@
 #include "common/exceptions.h"
 #include "common/released.h"
 #include "interrupt.h"
+#include "leapp/bundle/reader.h"
 #include "manager.h"
 #include "options.h"
 #include "runtime/episodes.h"
 #include "runtime/pipeline_access.h"
+#include "runtime/random_draws.h"
 
 namespace nb = nanobind;
 
@@ -147,6 +151,28 @@ nb::tuple episode_tuple(Result<runtime::EpisodeFile> read) {
   return nb::make_tuple(columns, read.value().resets, read.value().note);
 }
 
+/// The YAML file, then the files it names, each with its name in the bundle; weights beside a model too.
+std::vector<std::pair<std::string, std::filesystem::path>> bundle_files(const std::filesystem::path& bundle) {
+  const auto yaml = bundle::locate_bundle(bundle);
+  check(yaml.status());
+  const auto spec = bundle::read_bundle(yaml.value());
+  check(spec.status());
+  std::vector<std::string> names;
+  for (const bundle::Model& model : spec.value().models) {
+    if (!model.parameters.model_path) continue;
+    names.push_back(*model.parameters.model_path);
+    names.push_back(names.back() + ".data");
+  }
+  if (const auto& initial = spec.value().pipeline.initial_values) names.push_back(*initial);
+  std::vector<std::pair<std::string, std::filesystem::path>> files{{"", yaml.value()}};
+  for (const std::string& name : names) {
+    std::filesystem::path file = yaml.value().parent_path() / name;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(file, error)) files.emplace_back(name, std::move(file));
+  }
+  return files;
+}
+
 }  // namespace
 
 void bind_fleet(nb::module_& module) {
@@ -154,6 +180,17 @@ void bind_fleet(nb::module_& module) {
   module.def("compare_series", &compare_series, nb::arg("found"), nb::arg("expected"), nb::arg("dtype"),
              nb::arg("steps"), nb::arg("rtol"), nb::arg("atol"));
   module.def("range_of", &range_of, nb::arg("values"), nb::arg("dtype"));
+  module.def(
+      "bundle_files", [](const std::filesystem::path& bundle) { return bundle_files(bundle); }, nb::arg("bundle"));
+  module.def(
+      "draws_of",
+      [](const std::filesystem::path& model) {
+        const auto found = runtime::draws_of(model);
+        check(found.status());
+        constexpr std::array kNames{"none", "seeded", "unseeded"};
+        return std::string(kNames.at(static_cast<std::size_t>(found.value())));
+      },
+      nb::arg("model"));
   module.def(
       "read_safetensors_episode",
       [](const std::filesystem::path& file) { return episode_tuple(runtime::read_safetensors_episode(file)); },

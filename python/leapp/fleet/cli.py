@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from leapp.errors import LeappError
@@ -20,7 +23,7 @@ _EXAMPLES = """Examples:
   leapp replay walk --data logs --output result
   leapp replay walk_new walk_old --data logs.parquet --output result --workers 8
   leapp replay walk --data logs --output result --address ray://head:10001
-  leapp replay walk --data logs --output result --column policy/obs=observation.state --cast"""
+  leapp replay walk --data lerobot_dataset --output result --column policy/obs=observation.state --cast"""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -35,8 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", required=True, help="a folder of episodes: .npz, .safetensors, .mcap, .parquet")
     parser.add_argument("-o", "--output", required=True, help="folder for the results; what is done there is kept")
     parser.add_argument("--column", action="append", default=[], metavar="PORT=NAME", help="the column of a port")
-    parser.add_argument("--episode-column", default="episode", help="of Parquet files (episode)")
-    parser.add_argument("--order-column", default="step", help="of Parquet files (step)")
+    parser.add_argument("--episode-column", help="of Parquet files (episode or episode_index); '': each is one")
+    parser.add_argument("--order-column", help="of Parquet files (step or frame_index); '': rows as they stand")
     parser.add_argument("--cast", action="store_true", help="convert values whose dtype is not the port's")
     parser.add_argument("--batch", type=int, default=1, help="episodes side by side in one worker (1)")
     parser.add_argument("--workers", type=int, help="processes on Ray; 0: this one (the cores, if Ray is installed)")
@@ -73,6 +76,15 @@ def _number(value: Any) -> str:
     return "" if value is None else f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
 
 
+def _plain(value: Any) -> Any:
+    """JSON has no infinities, and nothing that is not a number."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _print(summary: ReplaySummary) -> None:
     print(
         f"{summary.episodes:,} episodes, {summary.steps:,} steps {summary.where}"
@@ -94,11 +106,21 @@ def _print(summary: ReplaySummary) -> None:
             f"worst: {worst['episode']}, step {worst['step']}, {worst['port']}{worst['place']}: "
             f"{worst['found']:.6g}, expected {worst['expected']:.6g}"
         )
+    for note in summary.notes[:10]:
+        print(f"note: {note}")
+    if len(summary.notes) > 10:
+        print(f"note: {len(summary.notes) - 10:,} more, in episodes.parquet")
     for skipped in summary.rows["skipped"][:10]:
         print(f"left out: {skipped['episode']}: {skipped['why']}")
     if summary.skipped > 10:
         print(f"left out: {summary.skipped - 10:,} more, in skipped.parquet")
     print(f"written to {summary.folder / 'replay.html'}")
+
+
+def _told(summary: ReplaySummary) -> dict[str, Any]:
+    told = {key: getattr(summary, key) for key in ("episodes", "steps", "skipped", "resumed", "seconds", "notes")}
+    told |= {"output": str(summary.folder), "ports": summary.rows["ports"], "worst": summary.rows["worst"][:20]}
+    return told | {"left_out": summary.rows["skipped"]}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,12 +134,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error))
     except KeyboardInterrupt:
         return _complain("interrupted; what was done is kept: run the same command again to go on")
-    if given.json:
-        told = {key: getattr(summary, key) for key in ("episodes", "steps", "skipped", "resumed", "seconds")}
-        told |= {"output": str(summary.folder), "ports": summary.rows["ports"], "worst": summary.rows["worst"][:20]}
-        print(json.dumps(told | {"left_out": summary.rows["skipped"]}))
-    else:
-        _print(summary)
+    with suppress(BrokenPipeError):  # who reads it may have seen enough
+        if given.json:
+            print(json.dumps(_plain(_told(summary))))
+        else:
+            _print(summary)
+        sys.stdout.flush()
+        return 1 if summary.skipped else 0
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if summary.skipped else 0
 
 

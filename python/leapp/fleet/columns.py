@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from leapp.fleet.episodes import EpisodeError, Series
 from leapp.ports import Port
 
-__all__ = ["PortSeries", "fit", "names_for", "steps_of"]
+__all__ = ["PortSeries", "fit", "names_for", "plain_name", "steps_of"]
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,22 @@ class PortSeries:
     held: bool
 
 
-def names_for(port: Port, ports: Iterable[Port], columns: Mapping[str, str], role: str) -> list[str]:
-    """What a column of this port may be called, best first. The node's name may be left out where that is clear."""
+def plain_name(port: Port) -> str:
+    """Without its node's."""
+    return port.name.split("/", 1)[1]
+
+
+def names_for(port: Port, role: str, ports: Mapping[str, Sequence[Port]], columns: Mapping[str, str]) -> list[str]:
+    """What a column of this port may be called, best first. ``ports``: all of the bundle by role. The node's name may
+    be left out where only one port is called so, or only one of the role that is named.
+    """
     if port.name in columns:
         return [columns[port.name]]
-    plain = port.name.split("/", 1)[1]
-    names = [port.name, f"{role}/{port.name}"]
-    if sum(other.name.split("/", 1)[1] == plain for other in ports) == 1:
-        names += [plain, f"{role}/{plain}"]
+    names, plain = [port.name, f"{role}/{port.name}"], plain_name(port)
+    if [plain_name(other) for other in ports[role]].count(plain) == 1:
+        names.append(f"{role}/{plain}")
+        if sum(plain_name(other) == plain for of_role in ports.values() for other in of_role) == 1:
+            names.insert(2, plain)
     return [name for name in names if name not in columns.values()]
 
 
@@ -44,15 +52,45 @@ def _stored(dtype: str) -> np.dtype[Any]:
     return np.dtype("uint16" if dtype == "bfloat16" else dtype)
 
 
+def _widened(series: Series) -> np.ndarray[Any, Any]:
+    if series.dtype != "bfloat16":
+        return series.values
+    return (series.values.astype(np.uint32) << 16).view(np.float32)
+
+
+def _to_bfloat16(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Rounded to nearest, to even where two are as near."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
+
+
 def _cast(series: Series, port: Port, column: str) -> np.ndarray[Any, Any]:
-    if "bfloat16" in (series.dtype, port.dtype):
-        raise EpisodeError(f"{port.name}: column {column} is {series.dtype}, which is not converted to {port.dtype}")
+    """Numbers may be rounded to what a float can hold; what a port cannot hold at all is an error."""
+    values = _widened(series)
+    if values.dtype.kind not in "biuf":
+        raise EpisodeError(f"{port.name} is {port.dtype}, column {column} is {series.dtype}, which is not converted")
     with np.errstate(all="ignore"):
-        return series.values.astype(_stored(port.dtype))
+        if port.dtype == "bfloat16":
+            cast = _to_bfloat16(values)
+            lost = np.isfinite(values) & ((cast & 0x7FFF) == 0x7F80)
+        else:
+            cast = values.astype(_stored(port.dtype))
+            same = cast.astype(values.dtype) == values
+            lost = ~same if cast.dtype.kind != "f" else np.isfinite(values) & ~np.isfinite(cast)
+    if lost.any():
+        at = tuple(int(place) for place in np.argwhere(lost)[0])
+        raise EpisodeError(
+            f"{port.name} is {port.dtype}, which cannot hold {values[at]}: column {column}, which is {series.dtype}, "
+            f"at {list(at)}"
+        )
+    return np.ascontiguousarray(cast)
 
 
-def fit(series: Series, port: Port, column: str, cast: bool) -> PortSeries:
-    """The column as values of the port; an EpisodeError names both sides."""
+def fit(series: Series, port: Port, column: str, cast: bool, by_step: bool) -> PortSeries:
+    """The column as values of the port; an EpisodeError names both sides. ``by_step``: it has a value for each step,
+    whatever its shape.
+    """
     values = series.values
     if series.dtype != port.dtype:
         if not cast:
@@ -63,6 +101,7 @@ def fit(series: Series, port: Port, column: str, cast: bool) -> PortSeries:
         values = _cast(series, port, column)
     elements = math.prod(port.shape)
     held = values.shape == tuple(port.shape) and (values.ndim == 0 or values.shape[0] * elements != values.size)
+    held = held and not by_step
     if not held and (values.ndim == 0 or math.prod(values.shape[1:]) != elements):
         raise EpisodeError(
             f"{port.name} is {_text(port.dtype, port.shape)}, which has {elements} elements in a step; "

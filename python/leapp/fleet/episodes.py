@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,25 +15,18 @@ import numpy as np
 
 from leapp import _runtime
 from leapp.errors import LeappError, LeappOSError, LeappValueError
-from leapp.fleet.parquet import read_rows, row_ranges
+from leapp.fleet.rows import Piece, RowRange, read_rows, row_ranges
 
-__all__ = ["Contents", "EpisodeError", "Series", "Source", "find_episodes", "read_episode"]
+__all__ = ["MANIFEST", "Contents", "EpisodeError", "Series", "Source", "find_episodes", "read_episode"]
 
 Kind = Literal["npz", "safetensors", "mcap", "parquet"]
 _KINDS: dict[str, Kind] = {".npz": "npz", ".safetensors": "safetensors", ".mcap": "mcap", ".parquet": "parquet"}
 
+MANIFEST = "replay.json"  # a folder that has it holds results
+
 
 class EpisodeError(LeappValueError):
     """An episode that cannot be used, and why."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Rows of a Parquet file; of other files all there is."""
-
-    file: str
-    first: int = 0
-    rows: int = -1
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Source:
     kind: Kind
     pieces: tuple[Piece, ...]
     size: int
-    changed: int
+    stamps: tuple[tuple[int, int], ...]  # of each file: when it was written, and how long it is
     broken: str = ""
 
 
@@ -58,91 +51,160 @@ class Series:
 
 @dataclass
 class Contents:
-    """What is in an episode."""
+    """What is in an episode: columns that are of interest, and the names of all. ``steps``: where every column has one
+    value for each of so many; None where the columns' shapes say it.
+    """
 
     columns: dict[str, Series]
+    names: list[str]
     resets: list[int] = field(default_factory=list)
     note: str = ""
+    steps: int | None = None
 
 
-def _files(data: Path) -> Iterable[Path]:
+def _kind_of(path: Path) -> Kind | None:
+    return _KINDS.get(path.suffix.lower())
+
+
+def _is_data(parent: Path, folder: str) -> bool:
+    """Not what is hidden, results of a replay, or what LeRobot's datasets have beside their episodes."""
+    if folder.startswith(".") or (parent / folder / MANIFEST).is_file():
+        return False
+    return folder != "meta" or not (parent / folder / "info.json").is_file()
+
+
+def _files(data: Path) -> list[tuple[Path, Kind]]:
     if data.is_file():
-        return [data]
+        if (kind := _kind_of(data)) is None:
+            raise LeappValueError(f"{data}: expected a file of episodes ({', '.join(_KINDS)})")
+        return [(data, kind)]
     if not data.is_dir():
         raise LeappOSError(f"{data}: expected a folder of episodes, or a file of them; there is none")
-    found = [Path(folder) / name for folder, _, names in os.walk(data, followlinks=True) for name in names]
-    return sorted(path for path in found if path.suffix in _KINDS and not path.name.startswith("."))
+    found: list[Path] = []
+    seen = set()  # a link may lead back to where one came from
+
+    def refuse(error: OSError) -> None:
+        raise LeappOSError(f"cannot read the folder {error.filename}: {error.strerror}")
+
+    for folder, folders, names in os.walk(data, followlinks=True, onerror=refuse):
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if _is_data(Path(folder), name))
+        found += [Path(folder) / name for name in names if not name.startswith(".")]
+    return [(path, kind) for path in sorted(found) if (kind := _kind_of(path)) is not None]
 
 
-def find_episodes(data: str | os.PathLike[str], episode_column: str) -> list[Source]:
+def _name_of(path: Path, base: Path) -> str:
+    """Names of files are bytes, and not always text."""
+    return os.fsencode(path.relative_to(base).as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _goes_on(before: RowRange, now: RowRange, next_to_each_other: bool) -> bool:
+    """Whether an episode of a file is the one of the same value in the file before. Steps that begin anew are another
+    one; where there are no steps, the end of a file and the beginning of the next are one.
+    """
+    if before.order is not None and now.order is not None:
+        return bool(now.order[0] > before.order[1])
+    return next_to_each_other
+
+
+class _Finder:
+    """Takes files in their order; an episode of a Parquet file may go on in the next."""
+
+    def __init__(self, base: Path, episode_column: str | None, order_column: str | None) -> None:
+        self._base, self._columns = base, (episode_column, order_column)
+        self._open: dict[Any, tuple[int, RowRange]] = {}  # episodes of the last file: their place in `sources`
+        self.sources: list[Source] = []
+
+    def add(self, path: Path, kind: Kind) -> None:
+        name = _name_of(path, self._base)
+        before, self._open = self._open, {}
+        try:
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+            ranges = row_ranges(str(path), *self._columns) if kind == "parquet" else []
+        except Exception as error:  # bytes of strangers may end in any of them
+            why = str(error) if isinstance(error, (LeappError, OSError)) else f"{type(error).__name__}: {error}"
+            self.sources.append(Source(name, kind, (Piece(str(path)),), 0, ((0, 0),), why))
+            return
+        if kind != "parquet":
+            self.sources.append(Source(name, kind, (Piece(str(path)),), status.st_size, (stamp,)))
+            return
+        for i, rows in enumerate(ranges):
+            self._add_rows(name, stamp, rows, before, first=i == 0)
+
+    def _add_rows(
+        self, name: str, stamp: tuple[int, int], rows: RowRange, before: dict[Any, tuple[int, RowRange]], first: bool
+    ) -> None:
+        known = before.get(rows.value) if rows.value is not None else None
+        last = known is not None and known[0] == max(at for at, _ in before.values())
+        if known is not None and _goes_on(known[1], rows, first and last):
+            at, source = known[0], self.sources[known[0]]
+            pieces, stamps = (*source.pieces, rows.piece), (*source.stamps, stamp)
+            self.sources[at] = replace(source, pieces=pieces, size=source.size + rows.count, stamps=stamps)
+        else:
+            at, whole = len(self.sources), name if rows.value is None else f"{name}#{rows.value}"
+            self.sources.append(Source(whole, "parquet", (rows.piece,), rows.count, (stamp,)))
+        self._open[rows.value] = (at, rows)
+
+
+def find_episodes(data: str | os.PathLike[str], episode_column: str | None, order_column: str | None) -> list[Source]:
     """Every episode in the order of the files' names, and of rows within a file."""
     root = Path(os.path.abspath(data))
-    base = root.parent if root.is_file() else root
-    sources: list[Source] = []
-    last: object = None  # the episode that a Parquet file ends with
-    for path in _files(root):
-        kind, name = _KINDS[path.suffix], path.relative_to(base).as_posix()
-        status = path.stat()
-        if kind != "parquet":
-            sources.append(Source(name, kind, (Piece(str(path)),), status.st_size, status.st_mtime_ns))
-            last = None
-            continue
-        try:
-            ranges = row_ranges(str(path), episode_column)
-        except (OSError, ValueError) as error:
-            sources.append(Source(name, kind, (Piece(str(path)),), status.st_size, status.st_mtime_ns, str(error)))
-            last = None
-            continue
-        for value, first, rows in ranges:
-            piece = Piece(str(path), first, rows)
-            if first == 0 and value is not None and value == last:
-                before = sources[-1]
-                size, changed = before.size + rows, max(before.changed, status.st_mtime_ns)
-                sources[-1] = Source(before.name, kind, (*before.pieces, piece), size, changed)
-            else:
-                whole = name if value is None else f"{name}#{value}"
-                sources.append(Source(whole, kind, (piece,), rows, status.st_mtime_ns))
-            last = value
-    if not sources:
+    finder = _Finder(root.parent if root.is_file() else root, episode_column, order_column)
+    for path, kind in _files(root):
+        finder.add(path, kind)
+    if not finder.sources:
         raise LeappValueError(f"{data}: expected episodes ({', '.join(_KINDS)}), found none")
-    return sources
+    return finder.sources
 
 
-def _from_bytes(columns: list[tuple[str, str, list[int], bytes]]) -> dict[str, Series]:
+def _of_interest(names: list[str], wanted: list[str]) -> Iterator[str]:
+    return (name for name in names if name in wanted)
+
+
+def _from_bytes(columns: list[tuple[str, str, list[int], bytes]], wanted: list[str]) -> dict[str, Series]:
     series = {}
     for name, dtype, shape, data in columns:
-        stored = "uint16" if dtype == "bfloat16" else dtype
-        series[name] = Series(dtype, np.frombuffer(data, np.dtype(stored)).reshape(shape))
+        if name in wanted:
+            stored = "uint16" if dtype == "bfloat16" else dtype
+            series[name] = Series(dtype, np.frombuffer(data, np.dtype(stored)).reshape(shape))
     return series
 
 
-def _read_npz(file: str) -> dict[str, Series]:
+def _read_npz(file: str, wanted: list[str]) -> Contents:
+    """What nobody asked for is not looked at: objects of Python, for one, are not read from strangers' files."""
     with open(file, "rb") as opened:
         archive = np.load(opened, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise EpisodeError("expected an archive of arrays")
         with archive:
-            arrays = {name: archive[name] for name in archive.files}
-    return {name: Series(array.dtype.name, np.ascontiguousarray(array)) for name, array in arrays.items()}
+            names = list(archive.files)
+            arrays = {name: archive[name] for name in _of_interest(names, wanted)}
+    native = {name: array.astype(array.dtype.newbyteorder("="), "C", copy=False) for name, array in arrays.items()}
+    return Contents({name: Series(array.dtype.name, array) for name, array in native.items()}, names)
 
 
-def _read(source: Source, wanted: list[str], order_column: str) -> Contents:
+def _read(source: Source, wanted: list[str], order_column: str | None) -> Contents:
     file = source.pieces[0].file
     if source.kind == "npz":
-        return Contents(_read_npz(file))
-    if source.kind == "safetensors":
-        columns, resets, note = _runtime.read_safetensors_episode(file)
-        return Contents(_from_bytes(columns), resets, note)
-    if source.kind == "mcap":
-        columns, resets, note = _runtime.read_recorded_episode(file, False)
-        return Contents(_from_bytes(columns), resets, note)
-    pieces = [(piece.file, piece.first, piece.rows) for piece in source.pieces]
-    arrays = read_rows(pieces, wanted, order_column)
-    return Contents({name: Series(array.dtype.name, array) for name, array in arrays.items()})
+        return _read_npz(file, wanted)
+    if source.kind in ("safetensors", "mcap"):
+        recorded = source.kind == "mcap"
+        read = _runtime.read_recorded_episode(file, False) if recorded else _runtime.read_safetensors_episode(file)
+        columns, resets, note = read
+        steps = columns[0][2][0] if recorded and columns else None
+        return Contents(_from_bytes(columns, wanted), [name for name, *_ in columns], resets, note, steps)
+    rows = read_rows(list(source.pieces), wanted, order_column)
+    series = {name: Series(array.dtype.name, array) for name, array in rows.columns.items()}
+    return Contents(series, rows.names, note=rows.note, steps=rows.count)
 
 
-def read_episode(source: Source, wanted: list[str], order_column: str) -> Contents:
-    """Everything in it, of a Parquet file the ``wanted`` columns; raises EpisodeError, whatever is wrong with it."""
+def read_episode(source: Source, wanted: list[str], order_column: str | None) -> Contents:
+    """The ``wanted`` columns; raises EpisodeError, whatever is wrong with it."""
     if source.broken:
         raise EpisodeError(source.broken)
     try:

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-from leapp.errors import LeappError, LeappValueError
+from leapp.errors import LeappError, LeappOSError, LeappValueError
 from leapp.fleet.options import ReplayOptions
 from leapp.fleet.worker import Unit, Worker, bundle_identity
 
@@ -60,6 +60,17 @@ class _Actor:
         return {"unit": unit.number, "content": content, "summary": json.dumps(summary)}
 
 
+def _knock(address: str) -> None:
+    """Whether anybody is there: Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return  # "auto" and the like
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=20).close()
+    except (OSError, OverflowError) as error:
+        raise LeappOSError(f"address: expected a Ray cluster at {address}, found none: {error}") from error
+
+
 def _start(options: ReplayOptions, workers: int) -> Any:
     # Ray's own notes on how it works are not ours to print; what matters comes as an exception.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
@@ -69,13 +80,20 @@ def _start(options: ReplayOptions, workers: int) -> Any:
     import ray
     import ray.data
 
-    if not ray.is_initialized():
-        told: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-        if options.address is None:
-            told |= {"num_cpus": workers, "include_dashboard": False}
-        else:
-            told["address"] = options.address
+    if ray.is_initialized():
+        return ray
+    told: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    address = options.address or os.environ.get("RAY_ADDRESS")
+    # Without an address Ray would join a cluster that happens to run on this machine, and refuse what we ask for.
+    told |= {"address": address} if address else {"address": "local", "num_cpus": workers, "include_dashboard": False}
+    if address:
+        _knock(address)
+    try:
         ray.init(**told)
+    except Exception as error:  # of Ray's, of gRPC's, and of those they stand on
+        at = f" at {address}" if address else ""
+        lines = str(error).strip().splitlines()
+        raise LeappOSError(f"Ray{at} cannot be used: {type(error).__name__}: {lines[0] if lines else ''}") from error
     return ray
 
 

@@ -31,10 +31,10 @@ class ReplayOptions:
     columns:
         Columns of the data by port: ``{"policy/obs": "observation.state"}``.
     episode_column, order_column:
-        Of Parquet files: what tells episodes apart, and what steps are sorted by. Files without the first are one
-        episode each.
+        Of Parquet files: what tells episodes apart, and what steps are sorted by. None: "episode" or "episode_index",
+        and "step" or "frame_index", if there is one; "": none. Files without the first are one episode each.
     cast:
-        Convert values whose dtype is not the port's.
+        Convert values whose dtype is not the port's, if the port can hold them. Floats are rounded.
     batch:
         Episodes that are stepped side by side by one worker: faster, and the last digits may differ.
     workers:
@@ -57,8 +57,8 @@ class ReplayOptions:
     data: str | PathLike[str]
     output: str | PathLike[str]
     columns: Mapping[str, str] = field(default_factory=dict)
-    episode_column: str = "episode"
-    order_column: str = "step"
+    episode_column: str | None = None
+    order_column: str | None = None
     cast: bool = False
     batch: int = 1
     workers: int | None = None

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from leapp.fleet.options import ReplayOptions
-from leapp.fleet.parquet import parquet, write_file
 from leapp.fleet.plots import Line, bars, dots, lines
+from leapp.fleet.results import Results
+from leapp.fleet.rows import Piece, read_range
 from leapp.fleet.statistics import EDGES
+from leapp.fleet.tables import Rows, worst_rows
 
 __all__ = ["write_page"]
-
-Rows = list[dict[str, Any]]
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -35,9 +35,9 @@ figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; }
 .pair + .table { margin-top: 12px; } .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { padding: 6px 9px; text-align: left; white-space: nowrap; border-top: 1px solid #e7ebef; }
-th { color: #5d6b7a; font-weight: 600; border-top: 0; }
+th { color: #5d6b7a; font-weight: 600; border-top: 0; white-space: normal; vertical-align: bottom; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-td.why { white-space: normal; }
+td.why, td.name { white-space: normal; overflow-wrap: anywhere; } td.name { min-width: 9em; }
 .key i { display: inline-block; width: 14px; height: 3px; margin: 0 5px 3px 12px; border-radius: 2px; }
 """
 
@@ -46,13 +46,14 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return "not a number" if math.isinf(value) or math.isnan(value) else f"{value:.4g}"
+        return "NaN" if math.isnan(value) else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _table(columns: Sequence[tuple[str, str]], rows: Iterable[dict[str, Any]]) -> str:
     """Columns as (key, title); those whose title ends in a blank are numbers."""
-    kinds = ["n" if title.endswith(" ") else "why" if key == "why" else "" for key, title in columns]
+    wrapped = {"why": "why", "episode": "name", "port": "name"}
+    kinds = ["n" if title.endswith(" ") else wrapped.get(key, "") for key, title in columns]
     head = "".join(
         f'<th class="{kind}">{escape(title.strip())}</th>' for kind, (_, title) in zip(kinds, columns, strict=True)
     )
@@ -87,7 +88,8 @@ def _histogram(port: dict[str, Any]) -> str:
     if not used:
         return ""
     first, last = used[0], used[-1]
-    labels = ["same" if i == 0 else f"{EDGES[i]:.1e}" for i in range(first, last + 1)]
+    names = {0.0: "same", math.inf: "not a number"}
+    labels = [names.get(EDGES[i], f"{EDGES[i]:.1e}") for i in range(first, last + 1)]
     return bars(counts[first : last + 1], labels, "largest difference in a step", "steps")
 
 
@@ -107,54 +109,45 @@ def _ports(rows: dict[str, Rows]) -> str:
     return text
 
 
-def _find_file(folder: Path, episode: str) -> Any | None:
-    for path in sorted((folder / "steps").glob("*.parquet")):
-        table = parquet().ParquetFile(path)
-        if "episode" not in table.schema_arrow.names:
-            continue
-        names = table.read(columns=["episode"]).column(0).to_pylist()
-        if episode in names:
-            begin = names.index(episode)
-            return table, begin, len(names) - names[::-1].index(episode) - begin
-    return None
-
-
 _AROUND = 150
 _RESETS = {"exported": "as exported", "zeros": "with zeros", "first_frame": "with the first frame"}
 
 
-def _of_each_episode(worst: Rows) -> Rows:
-    first: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in worst:
-        first.setdefault((row["episode"], row["port"]), row)
-    return list(first.values())
-
-
-def _worst_plots(folder: Path, rows: dict[str, Rows], most: int) -> str:
-    """The element that differs most, around that step, of the worst step of each of the worst episodes."""
+def _worst_plots(results: Results, worst: Rows, names: tuple[str, str]) -> str:
+    """The element that differs most, around that step; ``names``: of what was found, and of what was expected."""
     text = ""
-    for row in _of_each_episode(rows["worst"])[:most]:
-        found = _find_file(folder, row["episode"])
-        if found is None:
-            continue
-        table, begin, count = found
+    for row in worst:
+        piece = results.rows_of(row["episode"])
         first = max(0, row["step"] - _AROUND)
-        last = min(count, row["step"] + _AROUND)
+        last = min(piece.rows, row["step"] + _AROUND)
         columns = [row["port"], f"{row['port']}:reference"]
-        part = table.read(columns=columns).slice(begin + first, last - first)
+        part, _ = read_range(Piece(piece.file, piece.first + first, last - first), columns)
         ours, theirs = ([float(step[row["element"]]) for step in part.column(name).to_pylist()] for name in columns)
         steps = list(range(first, last))
         apart = [abs(one - other) for one, other in zip(ours, theirs, strict=True)]
-        plot = lines(steps, [Line(theirs, "#c4501b", wide=True), Line(ours, "#1f5fa8")], "value", row["step"])
-        plot += lines(steps, [Line(apart, "#5d6b7a")], "difference", row["step"])
+        plot = lines(
+            steps, [Line(names[1], theirs, "#c4501b", wide=True), Line(names[0], ours, "#1f5fa8")], "value", row["step"]
+        )
+        plot += lines(steps, [Line("difference", apart, "#5d6b7a")], "difference", row["step"])
         title = f"{row['episode']}, step {row['step']}: {row['port']}{row['place']}"
         text += f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
     return f'<div class="pair">{text}</div>' if text else ""
 
 
-def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], episodes: Rows) -> None:
+def _names(options: ReplayOptions) -> list[str]:
+    """What the bundles are called, with as many of the folders they are in as tells them apart."""
+    paths = [Path(path).parts for path in options.bundle_paths]
+    for count in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-count:]) for parts in paths]
+        if len(set(names)) == len(names):
+            return names
+    return ["first", "second"][: len(paths)]  # one bundle with itself
+
+
+def write_page(results: Results, options: ReplayOptions, rows: dict[str, Rows], notes: list[str]) -> None:
     """Write ``replay.html``."""
-    names = [Path(path).name for path in options.bundle_paths]
+    episodes = results.episodes
+    names = _names(options)
     against = f"and {names[1]}" if len(names) == 2 else "and what was recorded"
     compared = any(any(port["counts"]) for port in rows["ports"])
     reference = names[1] if len(names) == 2 else "recorded"
@@ -180,11 +173,14 @@ def write_page(folder: Path, options: ReplayOptions, rows: dict[str, Rows], epis
         body += '<h2>The worst step of each episode</h2><p class="key dim">'
         body += f'<i style="background:#1f5fa8"></i>{escape(names[0])}'
         body += f'<i style="background:#c4501b"></i>{escape(reference)}</p>'
-        body += _worst_plots(folder, rows, 4) + _table(worst, _of_each_episode(rows["worst"])[:20])
+        worst_of_each = worst_rows(episodes, 20, of_each=1)
+        body += _worst_plots(results, worst_of_each[:4], (names[0], reference)) + _table(worst, worst_of_each)
+    if notes:
+        body += "<h2>Notes</h2>" + _table([("why", "")], [{"why": note} for note in notes[:200]])
     if rows["skipped"]:
         body += "<h2>Left out</h2>" + _table([("episode", "episode"), ("why", "why")], rows["skipped"][:200])
     page = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     page += '<meta name="viewport" content="width=device-width, initial-scale=1">'
     page += f"<title>Replay of {escape(names[0])}</title>\n"
     page += f"<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
-    write_file(folder / "replay.html", page.encode())
+    results.write("replay.html", page.encode())

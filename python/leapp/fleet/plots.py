@@ -20,6 +20,7 @@ _FRAME_WIDTH, _FRAME_HEIGHT = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 class Line:
     """Values of one colour."""
 
+    name: str
     values: Sequence[float]
     colour: str
     wide: bool = False  # so that another line on top of it does not hide it
@@ -70,24 +71,60 @@ def bars(counts: Sequence[int], labels: Sequence[str], across: str, up: str) -> 
     return _frame(text, across, up)
 
 
+_MOST_DOTS = 400
+
+
+@dataclass(frozen=True)
+class _Decades:
+    """A logarithmic axis of powers of ten between ``foot`` and ``head`` of the frame: zeros stand at its bottom, what
+    is no number at its top.
+    """
+
+    low: int
+    high: int
+    foot: float
+    head: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> _Decades:
+        positive = [value for value in values if 0 < value < math.inf]
+        foot, head = 0.15 if min(values) <= 0 else 0.0, 1.0 if max(values) < math.inf else 0.85
+        if not positive:
+            return _Decades(0, -1, foot, head)
+        low, high = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
+        return _Decades(low, max(high, low + 1), foot, head)
+
+    def place(self, value: float) -> float:
+        part = 0.0 if value <= 0 else 1.0
+        if 0 < value < math.inf:
+            part = self.foot + (self.head - self.foot) * (math.log10(value) - self.low) / (self.high - self.low)
+        return _TOP + _FRAME_HEIGHT * (1 - part)
+
+    def rules(self) -> str:
+        text = _rule(self.place(0), "0") if self.foot > 0 else ""
+        text += _rule(self.place(math.inf), "inf") if self.head < 1 else ""
+        every = max(1, math.ceil((self.high - self.low) / 4))
+        return text + "".join(_rule(self.place(10.0**one), f"1e{one}") for one in range(self.low, self.high + 1, every))
+
+
 def dots(values: Sequence[float], across: str, up: str) -> str:
-    """One value for each of many, on a logarithmic axis; zeros at its foot, what is no number at its head."""
-    positive = [value for value in values if 0 < value < math.inf]
-    low = math.floor(math.log10(min(positive))) if positive else -1
-    high = math.ceil(math.log10(max(positive))) if positive else 0
-    high = max(high, low + 1)
-    text = ""
-    every = max(1, math.ceil((high - low) / 4))
-    for exponent in range(low, high + 1, every):
-        text += _rule(_TOP + _FRAME_HEIGHT * (high - exponent) / (high - low), f"1e{exponent}")
-    for i, value in enumerate(values):
-        x = _LEFT + _FRAME_WIDTH * (i + 0.5) / len(values)
-        part = 0.0 if value <= 0 else 1.0 if value == math.inf else (math.log10(value) - low) / (high - low)
-        y = _TOP + _FRAME_HEIGHT * (1 - part)
-        text += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="#1f5fa8" fill-opacity="0.75"/>'
+    """One value for each of many, on a logarithmic axis; what is no number at its head. Of more than can be told apart,
+    the largest of those that are next to each other, and how far down the others go.
+    """
+    axis = _Decades.of(values)
+    text = axis.rules()
+    each = math.ceil(len(values) / _MOST_DOTS)
+    for i in range(0, len(values), each):
+        group = values[i : i + each]
+        x = _LEFT + _FRAME_WIDTH * (i + len(group) / 2) / len(values)
+        top, foot = axis.place(max(group)), axis.place(min(group))
+        if foot - top > 1:
+            text += f'<path d="M{x:.1f} {top:.1f}V{foot:.1f}" stroke="#1f5fa8" stroke-opacity="0.25"/>'
+        text += f'<circle cx="{x:.1f}" cy="{top:.1f}" r="2.2" fill="#1f5fa8" fill-opacity="0.75"/>'
     for i in sorted({0, len(values) - 1}):
-        text += _label(_LEFT + _FRAME_WIDTH * (i + 0.5) / len(values), _TOP + _FRAME_HEIGHT + 15, str(i))
-    return _frame(text, across, up)
+        x, anchor = _LEFT + _FRAME_WIDTH * (i + 0.5) / len(values), "end" if i > 99 else "middle"
+        text += _label(x, _TOP + _FRAME_HEIGHT + 15, f"{i:,}", anchor)
+    return _frame(text, across if each == 1 else f"{across}, the largest of {each} each", up)
 
 
 def lines(steps: Sequence[int], series: Sequence[Line], up: str, marked: int) -> str:
@@ -117,6 +154,9 @@ def lines(steps: Sequence[int], series: Sequence[Line], up: str, marked: int) ->
             pen = "L"
         pencil = 'stroke-width="5" stroke-opacity="0.45"' if line.wide else 'stroke-width="1.4"'
         text += f'<path d="{path}" fill="none" stroke="{line.colour}" {pencil} stroke-linejoin="round"/>'
+    empty = [line.name for line in series if not any(map(math.isfinite, line.values))]
+    if empty:
+        text += _label(_LEFT + _FRAME_WIDTH / 2, _TOP + _FRAME_HEIGHT / 2, f"{', '.join(empty)}: no numbers here")
     for i in sorted({0, len(steps) - 1}):
         text += _label(
             _LEFT + _FRAME_WIDTH * i / span, _TOP + _FRAME_HEIGHT + 15, str(steps[i]), "end" if i else "start"

@@ -17,8 +17,9 @@ from leapp.errors import LeappImportError, LeappValueError
 from leapp.fleet.episodes import EpisodeError, Source, find_episodes
 from leapp.fleet.options import ReplayOptions
 from leapp.fleet.page import write_page
+from leapp.fleet.parquet import arrow
 from leapp.fleet.results import Results
-from leapp.fleet.worker import Unit, Worker, bundle_identity
+from leapp.fleet.worker import Unit, Worker, bundle_identity, drawing
 
 __all__ = ["Done", "ReplaySummary", "replay"]
 
@@ -27,7 +28,9 @@ Done = tuple[int, bytes, dict[str, Any]]
 
 @dataclass(frozen=True)
 class ReplaySummary:
-    """What came of a replay. ``rows`` are the tables as lists: "episodes", "ports", "worst", "skipped"."""
+    """What came of a replay. ``rows`` are the tables as lists: "episodes", "ports", "worst", "skipped"; ``notes`` what
+    is to be known of episodes that were not left out.
+    """
 
     folder: Path
     episodes: int
@@ -37,6 +40,7 @@ class ReplaySummary:
     seconds: float
     stepped: int
     where: str
+    notes: list[str]
     rows: dict[str, list[dict[str, Any]]]
 
     @property
@@ -74,8 +78,7 @@ def _units(sources: list[Source], batch: int) -> list[Unit]:
     return [Unit(number, group) for number, group in enumerate(groups)]
 
 
-def _here(options: ReplayOptions, identities: list[str], units: Iterable[Unit]) -> Iterator[Done]:
-    worker = Worker(options, identities)
+def _here(worker: Worker, units: Iterable[Unit]) -> Iterator[Done]:
     for unit in units:
         content, summary = worker.do(unit)
         yield unit.number, content, summary
@@ -96,17 +99,41 @@ def _workers(options: ReplayOptions) -> int:
     return len(os.sched_getaffinity(0)) if options.address is None else -1
 
 
-def _check_first(options: ReplayOptions, identities: list[str], sources: list[Source]) -> None:
+def _sample(sources: list[Source]) -> list[Source]:
+    """The first, and some of the others: where they all have the same fault there is no need to read all."""
+    first, others = sources[:20], sources[20:]
+    return first + others[:: max(1, len(others) // 80)]
+
+
+def _check_some(worker: Worker, sources: list[Source]) -> None:
     """What is wrong with every episode is an error before any work, and no list of all of them."""
-    worker = Worker(options, identities)
     problems: list[str] = []
-    for source in sources[:20]:
+    for source in _sample(sources):
         try:
-            worker.prepare(source)
+            worker.matching.prepare(source)
             return
         except EpisodeError as error:
             problems.append(f"{source.name}: {error}")
-    raise LeappValueError("no episode can be used; the first: " + problems[0])
+    looked = "" if len(problems) == len(sources) else f" of {len(problems)} that were looked at"
+    raise LeappValueError(f"no episode{looked} can be used; the first: {problems[0]}")
+
+
+def _check_places(options: ReplayOptions) -> None:
+    data, output = (os.path.realpath(path) for path in (options.data, options.output))
+    if data == output:
+        raise LeappValueError(f"output: expected a folder for the results, found {options.output}, which is the data")
+
+
+def _notes(options: ReplayOptions, results: Results, worker: Worker) -> list[str]:
+    notes = [f"{one['episode']}: {one['note']}" for one in results.episodes if one["note"]]
+    for path in options.bundle_paths:
+        if drawing(path) == "unseeded":
+            notes.insert(
+                0, f"{os.path.basename(path)} draws random numbers without a seed: another run gives other results"
+            )
+    if alone := worker.matching.only_in_second:
+        notes.insert(0, f"only in the second bundle, compared with nothing: {', '.join(alone)}")
+    return notes
 
 
 def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: Iterable[Done], out: TextIO) -> int:
@@ -146,25 +173,30 @@ def replay(options: ReplayOptions, out: TextIO | None = None) -> ReplaySummary:
     ImportError
         pyarrow, or Ray where it was asked for, is not installed.
     """
+    arrow()
     workers = _workers(options)
+    _check_places(options)
     identities = [bundle_identity(path) for path in options.bundle_paths]
-    sources = find_episodes(options.data, options.episode_column)
-    _check_first(options, identities, sources)
+    sources = find_episodes(options.data, options.episode_column, options.order_column)
+    worker = Worker(options, identities)
+    _check_some(worker, sources)
     units = _units(sources, options.batch)
     results = Results(options, units, identities)
-    todo = results.find_done()
-    start = time.monotonic()
-    if workers == 0 or not todo:
-        done, where = _here(options, identities, todo), "in this process"
-    else:
-        from leapp.fleet.on_ray import run_on_ray
+    with results.claimed():
+        todo = results.find_done()
+        start = time.monotonic()
+        if workers == 0 or not todo:
+            done, where = _here(worker, todo), "in this process"
+        else:
+            from leapp.fleet.on_ray import run_on_ray
 
-        done = run_on_ray(options, identities, todo, workers)
-        where = f"on Ray, {workers} workers" if workers > 0 else "on Ray"
-    stepped = _collect(options, results, todo, done, out or sys.stderr)
-    seconds = time.monotonic() - start
-    rows = results.finish()
-    write_page(results.folder, options, rows, results.episodes)
+            done = run_on_ray(options, identities, todo, workers)
+            where = f"on Ray, {workers} workers" if workers > 0 else "on Ray"
+        stepped = _collect(options, results, todo, done, out or sys.stderr)
+        seconds = time.monotonic() - start
+        rows = results.finish()
+        notes = _notes(options, results, worker)
+        write_page(results, options, rows, notes)
     return ReplaySummary(
         folder=results.folder,
         episodes=len(results.episodes),
@@ -174,5 +206,6 @@ def replay(options: ReplayOptions, out: TextIO | None = None) -> ReplaySummary:
         seconds=seconds,
         stepped=stepped,
         where=where,
+        notes=notes,
         rows=rows,
     )

@@ -4,20 +4,43 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import hashlib
 import json
-import math
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from leapp.errors import LeappOSError, LeappValueError
+from leapp.fleet.episodes import MANIFEST
 from leapp.fleet.options import ReplayOptions
-from leapp.fleet.parquet import arrow, parquet, to_bytes, write_file
-from leapp.fleet.statistics import EDGES, quantile
+from leapp.fleet.parquet import parquet, to_bytes, write_file
+from leapp.fleet.rows import Piece
+from leapp.fleet.tables import Summary, episode_rows, port_rows, table_of, worst_rows
 from leapp.fleet.worker import SUMMARY, Unit, unit_key
 
 __all__ = ["Results"]
 
-Summary = dict[str, Any]
+_SECOND = 1_000_000_000
+_OURS = re.compile(r"\d{6,}\.parquet")
+
+
+def _stamp_of(unit: Unit) -> int:
+    """The time that the file of a unit is given: the latest of its data's, whose nanoseconds are a sum over all of
+    them. Data that has been changed since, be it to something older, gives another; the file's bytes have no trace
+    of it, so that they are the same wherever the data was copied to.
+    """
+    stamps = [stamp for source in unit.sources for stamp in source.stamps]
+    digest = hashlib.sha256(repr(stamps).encode()).digest()
+    return max(when for when, _ in stamps) // _SECOND * _SECOND + int.from_bytes(digest[:8], "big") % _SECOND
+
+
+def _same_time(found: int, expected: int) -> bool:
+    """Some file systems know only (even) seconds."""
+    return found == expected or (found % _SECOND == 0 and abs(found - expected) < 2 * _SECOND)
 
 
 class Results:
@@ -31,56 +54,96 @@ class Results:
         self._identities = identities
         self._identity = {
             "bundles": identities,
-            "reset": options.reset,
-            "batch": options.batch,
-            "engine": options.engine,
-            "cast": options.cast,
+            "data": os.path.abspath(options.data),
             "columns": dict(sorted(options.columns.items())),
-            "rtol": options.rtol,
-            "atol": options.atol,
         }
-        self._check_folder()
+        told = ("episode_column", "order_column", "cast", "reset", "batch", "engine", "rtol", "atol", "worst")
+        self._identity |= {name: getattr(options, name) for name in told}
         self.summaries: dict[int, Summary] = {}
 
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """While this is open the folder is ours. Results of another replay are an error, unless they may be replaced;
+        so is another replay that is at work here.
+        """
+        self._check_folder()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.folder, os.O_RDONLY)
+        except OSError as error:
+            raise self._unwritten(self.folder, error) from error
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise LeappOSError(f"{self.folder}: another replay is at work in this folder") from error
+                # A file system without locks: what is written is whole either way.
+            self._remove_unfinished()
+            manifest = json.dumps(self._identity, indent=2).encode() + b"\n"
+            if not (self.folder / MANIFEST).exists() or (self.folder / MANIFEST).read_bytes() != manifest:
+                self._write(self.folder / MANIFEST, manifest)
+            yield
+        finally:
+            os.close(lock)
+
+    def _remove_unfinished(self) -> None:
+        """What a run that was killed was about to write."""
+        for folder in (self.folder, self.folder / "steps"):
+            for path in folder.glob(".leapp-*.tmp"):
+                with suppress(OSError):
+                    path.unlink()
+
     def _check_folder(self) -> None:
-        manifest = self.folder / "replay.json"
         if self.folder.exists() and not self.folder.is_dir():
             raise LeappOSError(f"{self.folder}: expected a folder for the results, found a file")
-        if not manifest.exists():
-            found = sorted(path.name for path in self.folder.iterdir())[:3] if self.folder.is_dir() else []
-            if found and not self._options.overwrite:
-                raise LeappValueError(
-                    f"{self.folder}: expected an empty folder or the results of a replay, found {', '.join(found)}; "
-                    "--overwrite puts the results beside it"
-                )
-        else:
+        manifest = self.folder / MANIFEST
+        if manifest.exists():
             self._check_manifest(manifest)
-        self._write(manifest, json.dumps(self._identity, indent=2).encode() + b"\n")
+            return
+        try:
+            found = sorted(path.name for path in self.folder.iterdir()) if self.folder.is_dir() else []
+        except OSError as error:
+            raise LeappOSError(f"cannot read the folder {self.folder}: {error.strerror or error}") from error
+        if found and not self._options.overwrite:
+            raise LeappValueError(
+                f"{self.folder}: expected an empty folder or the results of a replay, found {', '.join(found[:3])}; "
+                "--overwrite puts the results beside it"
+            )
 
     def _check_manifest(self, manifest: Path) -> None:
         try:
             found = json.loads(manifest.read_text())
-        except ValueError:
+        except (OSError, ValueError):
             found = None
         if found == self._identity or self._options.overwrite:
             return
+        there = found if isinstance(found, dict) else {}
         differing = [
-            key for key in self._identity if not isinstance(found, dict) or found.get(key) != self._identity[key]
+            f"{key} is {json.dumps(there.get(key))} there, {json.dumps(value)} here"
+            for key, value in self._identity.items()
+            if there.get(key) != value
         ]
         raise LeappValueError(
-            f"{self.folder} has the results of another replay (other {', '.join(differing)}): expected the same, "
+            f"{self.folder} has the results of another replay ({'; '.join(differing)}): expected the same, "
             "to go on with; --overwrite replaces them"
         )
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _unwritten(self, path: Path, error: OSError) -> LeappOSError:
+        return LeappOSError(
+            f"cannot write {path}: {error.strerror or error}; {len(self.summaries)} of {len(self._units)} units are "
+            "done and kept: run the same command again to go on"
+        )
+
+    def _write(self, path: Path, content: bytes, when: int | None = None) -> None:
         try:
-            write_file(path, content)
+            write_file(path, content, when)
         except OSError as error:
-            done = len(self.summaries) if hasattr(self, "summaries") else 0
-            raise LeappOSError(
-                f"cannot write {path}: {error.strerror or error}; {done} of {len(self._units)} units are done and "
-                "kept: run the same command again to go on"
-            ) from error
+            raise self._unwritten(path, error) from error
+
+    def write(self, name: str, content: bytes) -> None:
+        """A file beside the tables."""
+        self._write(self.folder / name, content)
 
     def path_of(self, unit: Unit) -> Path:
         """The file of a unit."""
@@ -100,19 +163,20 @@ class Results:
     def _summary_of(self, unit: Unit) -> Summary | None:
         """What is in a file that is whole, of these episodes as they are now, and without any that were left out."""
         path = self.path_of(unit)
-        if not path.exists() or path.stat().st_mtime_ns < max(source.changed for source in unit.sources):
-            return None
         try:
-            metadata = parquet().read_schema(path).metadata or {}
-            summary: Summary = json.loads(metadata[SUMMARY])
-        except (OSError, ValueError, KeyError):
+            if not _same_time(path.stat().st_mtime_ns, _stamp_of(unit)):
+                return None
+        except OSError:
+            return None
+        summary = _metadata(path)
+        if summary is None:
             return None
         good = summary["key"] == unit_key(unit, self._options, self._identities) and not summary["skipped"]
         return summary if good else None
 
     def add(self, unit: Unit, content: bytes, summary: Summary) -> None:
         """A unit is done."""
-        self._write(self.path_of(unit), content)
+        self._write(self.path_of(unit), content, _stamp_of(unit))
         self.summaries[unit.number] = summary
 
     # ---- at the end ----
@@ -127,120 +191,34 @@ class Results:
         """What was found of each of the others, in their order."""
         return [one for unit in self._units for one in self.summaries[unit.number]["episodes"]]
 
+    def rows_of(self, episode: str) -> Piece:
+        """Where its steps are. REQUIRES: it was not left out."""
+        for unit in self._units:
+            first = 0
+            for one in self.summaries[unit.number]["episodes"]:
+                if one["episode"] == episode:
+                    return Piece(str(self.path_of(unit)), first, one["steps"])
+                first += one["steps"]
+        raise KeyError(episode)
+
     def finish(self) -> dict[str, list[Summary]]:
         """Write the tables. Files of units that are none any more are removed."""
         wanted = {unit.file for unit in self._units}
         for path in (self.folder / "steps").glob("*.parquet"):
-            if path.name not in wanted:
+            if path.name not in wanted and _OURS.fullmatch(path.name) and _metadata(path) is not None:
                 path.unlink()
-        rows = {"episodes": self._episode_rows(), "ports": self._port_rows(), "worst": self._worst_rows()}
+        rows = {"episodes": episode_rows(self.episodes), "ports": port_rows(self.episodes)}
+        rows["worst"] = worst_rows(self.episodes, self._options.worst)
         rows["skipped"] = [dict(one) for one in self.skipped]
         for name, table in rows.items():
-            shown = table[: self._options.worst] if name == "worst" else table
-            self._write(self.folder / f"{name}.parquet", to_bytes(_table(name, shown)))
+            self._write(self.folder / f"{name}.parquet", to_bytes(table_of(name, table)))
         return rows
 
-    def _episode_rows(self) -> list[Summary]:
-        rows = []
-        for episode in self.episodes:
-            for port in episode["ports"]:
-                worst = port["worst"][0] if port["worst"] else {}
-                row = {"episode": episode["episode"], "steps": episode["steps"], "note": episode["note"]}
-                row |= {key: value for key, value in port.items() if key not in ("worst", "counts")}
-                row |= {"worst_step": worst.get("step"), "worst_place": worst.get("place")}
-                rows.append(row)
-        return rows
 
-    def _port_rows(self) -> list[Summary]:
-        rows: dict[str, Summary] = {}
-        for episode in self.episodes:
-            for port in episode["ports"]:
-                row = rows.setdefault(port["port"], _empty_port(port["port"]))
-                _add_port(row, port, episode)
-        for row in rows.values():
-            compared, total, squares = row["compared"], row.pop("_sum"), row.pop("_squares")
-            if compared:
-                row["mean_difference"], row["rms_difference"] = total / compared, math.sqrt(squares / compared)
-            if not any(row["counts"]):
-                row |= {"steps_outside": None, "episodes_outside": None}
-            else:
-                for name, part in (("p50", 0.5), ("p99", 0.99)):
-                    row[name] = min(quantile(row["counts"], part), row["largest_difference"])
-        return list(rows.values())
-
-    def _worst_rows(self) -> list[Summary]:
-        found = [
-            {"episode": episode["episode"], "port": port["port"], **worst}
-            for episode in self.episodes
-            for port in episode["ports"]
-            for worst in port["worst"]
-            if worst["difference"] > 0
-        ]
-        # Sorting is stable: equal ones stay in the order of episodes and steps.
-        return sorted(found, key=lambda row: -row["difference"])
-
-
-def _empty_port(name: str) -> Summary:
-    row: Summary = {"port": name, "episodes": 0, "steps": 0, "compared": 0, "steps_outside": 0, "episodes_outside": 0}
-    row |= dict.fromkeys(("least", "most", "largest_difference", "mean_difference", "rms_difference", "p50", "p99"))
-    return row | {"not_finite": 0, "counts": [0] * len(EDGES), "_sum": 0.0, "_squares": 0.0}
-
-
-def _add_port(row: Summary, port: Summary, episode: Summary) -> None:
-    row["episodes"] += 1
-    row["steps"] += episode["steps"]
-    for key, choose in (("least", min), ("most", max), ("largest_difference", max)):
-        if port[key] is not None:
-            row[key] = port[key] if row[key] is None else choose(row[key], port[key])
-    row["not_finite"] += port["not_finite"]
-    row["compared"] += port["compared"]
-    row["steps_outside"] += port["steps_outside"] or 0
-    row["episodes_outside"] += 1 if port["steps_outside"] else 0
-    if port["compared"]:
-        row["_sum"] += port["mean_difference"] * port["compared"]
-        row["_squares"] += port["rms_difference"] ** 2 * port["compared"]
-    for i, count in enumerate(port["counts"]):
-        row["counts"][i] += count
-
-
-def _table(name: str, rows: list[Summary]) -> Any:
-    pyarrow = arrow()
-    text, whole, real = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
-    of_port = [("least", real), ("most", real), ("not_finite", whole), ("compared", whole), ("mean_difference", real)]
-    of_port += [("rms_difference", real), ("largest_difference", real), ("steps_outside", whole)]
-    schemas = {
-        "episodes": [
-            ("episode", text),
-            ("port", text),
-            ("steps", whole),
-            ("mean", real),
-            *of_port,
-            ("first_outside", whole),
-            ("worst_step", whole),
-            ("worst_place", text),
-            ("note", text),
-        ],
-        "ports": [
-            ("port", text),
-            ("episodes", whole),
-            ("steps", whole),
-            ("episodes_outside", whole),
-            *of_port,
-            ("p50", real),
-            ("p99", real),
-            ("counts", pyarrow.list_(whole)),
-        ],
-        "worst": [
-            ("episode", text),
-            ("step", whole),
-            ("port", text),
-            ("element", whole),
-            ("place", text),
-            ("difference", real),
-            ("found", real),
-            ("expected", real),
-        ],
-        "skipped": [("episode", text), ("why", text)],
-    }
-    schema = pyarrow.schema(schemas[name])
-    return pyarrow.Table.from_pylist([{key: row.get(key) for key in schema.names} for row in rows], schema=schema)
+def _metadata(path: Path) -> Summary | None:
+    """What a file that we have written says of itself."""
+    try:
+        found: Summary = json.loads((parquet().read_schema(path).metadata or {})[SUMMARY])
+    except (OSError, ValueError, KeyError):
+        return None
+    return found

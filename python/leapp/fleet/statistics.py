@@ -16,8 +16,9 @@ from leapp.ports import Port
 
 __all__ = ["EDGES", "Difference", "PortStatistics", "WorstStep", "describe", "element_text", "quantile"]
 
-# Differences are counted by size, so that those of many episodes add up: four classes for a power of ten.
-EDGES: list[float] = [0.0, *(float(10 ** (exponent / 4)) for exponent in range(-48, 17))]
+# Differences are counted by size, so that those of many episodes add up: four classes for a power of ten. The last is
+# that of steps in which only one of both is a number.
+EDGES: list[float] = [0.0, *(float(10 ** (exponent / 4)) for exponent in range(-48, 17)), math.inf]
 
 
 @dataclass(frozen=True)

@@ -11,22 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from leapp import _runtime
-from leapp.errors import LeappValueError
-from leapp.fleet.columns import PortSeries, fit, names_for, steps_of
-from leapp.fleet.episodes import Contents, EpisodeError, Source, read_episode
+from leapp.fleet.episodes import EpisodeError, Source
+from leapp.fleet.matching import Matching, Prepared
 from leapp.fleet.options import ReplayOptions
 from leapp.fleet.parquet import arrow, to_bytes
 from leapp.fleet.statistics import PortStatistics, describe
 from leapp.ports import Port
 from leapp.runtime import InferenceManager
 
-__all__ = ["Unit", "Worker", "bundle_identity", "unit_key"]
+__all__ = ["Unit", "Worker", "bundle_identity", "drawing", "unit_key"]
 
 SUMMARY = b"leapp.replay"
 
@@ -44,17 +42,18 @@ class Unit:
         return f"{self.number:06d}.parquet"
 
 
+def drawing(bundle: str) -> str:
+    """Whether a bundle's ONNX models draw random numbers: "none", "seeded" or "unseeded"."""
+    files = [file for _, file in _runtime.bundle_files(bundle) if file.suffix == ".onnx"]
+    kinds = {_runtime.draws_of(file) for file in files}
+    return next((kind for kind in ("unseeded", "seeded") if kind in kinds), "none")
+
+
 def bundle_identity(bundle: str) -> str:
     """SHA-256 over the files of a bundle that matter: its YAML, models and initial values."""
-    path = Path(bundle)
-    folder = path if path.is_dir() else path.parent
-    yaml = path / f"{path.name}.yaml" if path.is_dir() else path
-    if not yaml.is_file():
-        raise LeappValueError(f"{bundle}: there is no bundle here")
-    digest = hashlib.sha256(yaml.read_bytes())
-    suffixes = {".onnx", ".pt", ".pt2", ".data", ".safetensors"}
-    for file in sorted(file for file in folder.rglob("*") if file.suffix in suffixes and file.is_file()):
-        digest.update(f"\n{file.relative_to(folder).as_posix()} ".encode())
+    digest = hashlib.sha256()
+    for name, file in _runtime.bundle_files(bundle):
+        digest.update(f"\n{name} ".encode())
         with file.open("rb") as opened:
             while block := opened.read(1 << 20):
                 digest.update(block)
@@ -74,17 +73,6 @@ def unit_key(unit: Unit, options: ReplayOptions, bundles: list[str]) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-@dataclass
-class _Prepared:
-    """An episode, ready to be stepped."""
-
-    source: Source
-    steps: int
-    contents: Contents
-    inputs: dict[str, PortSeries]
-    recorded: dict[str, PortSeries]
-
-
 class Worker:
     """Loads the bundles once and does units, one after the other."""
 
@@ -92,15 +80,15 @@ class Worker:
         """Load the bundles: what they raise names the file and what is wrong with it."""
         self._options = options
         self._identities = identities
-        self._managers = [self._load(path, options.batch) for path in options.bundle_paths]
+        self._draws = any(drawing(path) != "none" for path in options.bundle_paths)
+        self._begin()
+        rows = [self._one_row(bundle) for bundle in range(len(self._managers))]
+        ports = [{"inputs": one.input_ports, "outputs": one.output_ports} for one in rows]
+        self.matching = Matching(options, ports)
+
+    def _begin(self) -> None:
+        self._managers = [self._load(path, self._options.batch) for path in self._options.bundle_paths]
         self._single: dict[int, InferenceManager] = {}
-        first = self._one_row(0)
-        self._inputs, self._outputs = first.input_ports, first.output_ports
-        if len(self._managers) == 2:
-            other = self._one_row(1)
-            theirs = {port.name: port for port in other.output_ports}
-            self._outputs = [port for port in self._outputs if self._agrees(port, theirs)]
-            self._inputs = self._inputs + [port for port in other.input_ports if port.name not in first.inputs]
 
     def _load(self, path: str, batch: int) -> InferenceManager:
         return InferenceManager(path, batch=batch, engine=self._options.engine)
@@ -112,63 +100,9 @@ class Worker:
             self._single[bundle] = self._load(self._options.bundle_paths[bundle], 1)
         return self._single[bundle]
 
-    def _agrees(self, port: Port, theirs: dict[str, Port]) -> bool:
-        other = theirs.get(port.name)
-        if other is None:
-            raise LeappValueError(
-                f"the output {port.name} of {self._options.bundle_paths[0]} is not in {self._options.bundle_paths[1]}, "
-                f"which has {', '.join(theirs) or 'none'}"
-            )
-        if (other.dtype, list(other.shape)) != (port.dtype, list(port.shape)):
-            raise LeappValueError(
-                f"{port.name} is {port.dtype}{list(port.shape)} in {self._options.bundle_paths[0]} and "
-                f"{other.dtype}{list(other.shape)} in {self._options.bundle_paths[1]}"
-            )
-        return True
-
-    # ---- reading ----
-
-    def wanted(self) -> list[str]:
-        """Columns that are of interest."""
-        names = []
-        for ports, role in ((self._inputs, "inputs"), (self._outputs, "outputs")):
-            for port in ports:
-                names += names_for(port, ports, self._options.columns, role)
-        return names
-
-    def prepare(self, source: Source) -> _Prepared:
-        """Read an episode and find its columns; an EpisodeError says what is wrong with it."""
-        contents = read_episode(source, self.wanted(), self._options.order_column)
-        inputs: dict[str, PortSeries] = {}
-        for port in self._inputs:
-            series = self._find(port, self._inputs, "inputs", contents)
-            if series is None:
-                names = names_for(port, self._inputs, self._options.columns, "inputs")
-                raise EpisodeError(
-                    f"no column for the input {port.name}: expected {' or '.join(names)}, found "
-                    f"{', '.join(sorted(contents.columns)) or 'none'}; --column {port.name}=NAME names it"
-                )
-            inputs[port.name] = series
-        recorded: dict[str, PortSeries] = {}
-        if len(self._managers) == 1:
-            for port in self._outputs:
-                series = self._find(port, self._outputs, "outputs", contents)
-                if series is not None:
-                    recorded[port.name] = series
-        steps = steps_of({**inputs, **recorded})
-        if steps == 0:
-            raise EpisodeError("it has no steps")
-        return _Prepared(source, steps, contents, inputs, recorded)
-
-    def _find(self, port: Port, ports: list[Port], role: str, contents: Contents) -> PortSeries | None:
-        for name in names_for(port, ports, self._options.columns, role):
-            if name in contents.columns:
-                return fit(contents.columns[name], port, name, self._options.cast)
-        return None
-
     # ---- stepping ----
 
-    def _step(self, bundle: int, alone: bool, episodes: list[_Prepared]) -> list[dict[str, Any]] | str:
+    def _step(self, bundle: int, alone: bool, episodes: list[Prepared]) -> list[dict[str, Any]] | str:
         """Outputs of each episode, or why a step failed."""
         ports = self._one_row(bundle).output_ports
         manager = self._one_row(bundle) if alone else self._managers[bundle]
@@ -180,13 +114,13 @@ class Worker:
                 for port in ports
             }
             results.append(outputs)
-            values = [episode.inputs[name].values for name in manager.inputs]
+            values = [episode.inputs[bundle][name].values for name in manager.inputs]
             arrays = [outputs[name] for name in manager.outputs]
             given.append((episode.steps, values, arrays, episode.contents.resets))
         failed = _runtime.run_episodes(manager._manager, given, self._options.reset)
         return results if failed is None else f"step {failed[0]}: {failed[1]}"
 
-    def _run(self, bundle: int, episodes: list[_Prepared]) -> list[dict[str, Any] | str]:
+    def _run(self, bundle: int, episodes: list[Prepared]) -> list[dict[str, Any] | str]:
         """The outputs of each episode, or why there are none. What fails together is tried one by one."""
         found = self._step(bundle, False, episodes)
         if not isinstance(found, str):
@@ -200,11 +134,13 @@ class Worker:
 
     def do(self, unit: Unit) -> tuple[bytes, dict[str, Any]]:
         """The file of the unit, and its summary, which is in the file too."""
+        if self._draws:  # the sequence of numbers begins with the load: what was done before must leave no trace
+            self._begin()
         skipped: list[dict[str, str]] = []
-        ready: list[_Prepared] = []
+        ready: list[Prepared] = []
         for source in unit.sources:
             try:
-                ready.append(self.prepare(source))
+                ready.append(self.matching.prepare(source))
             except EpisodeError as error:
                 skipped.append({"episode": source.name, "why": str(error)})
         tables, episodes = [], []
@@ -234,14 +170,14 @@ class Worker:
         whole = whole.replace_schema_metadata({SUMMARY: json.dumps(told, sort_keys=True).encode()})
         return to_bytes(whole), told
 
-    def _results(self, episode: _Prepared, found: list[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
+    def _results(self, episode: Prepared, found: list[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
         pyarrow = arrow()
         columns: dict[str, Any] = {
             "episode": pyarrow.array([episode.source.name] * episode.steps, pyarrow.string()),
             "step": pyarrow.array(np.arange(episode.steps, dtype=np.int64)),
         }
         ports: list[PortStatistics] = []
-        for port in self._outputs:
+        for port in self.matching.outputs:
             ours = found[0][port.name]
             theirs = self._reference(port, episode, found)
             columns[port.name] = _column(ours, port)
@@ -259,9 +195,9 @@ class Worker:
         }
         return pyarrow.table(columns), summary
 
-    def _reference(self, port: Port, episode: _Prepared, found: list[dict[str, Any]]) -> Any | None:
+    def _reference(self, port: Port, episode: Prepared, found: list[dict[str, Any]]) -> Any | None:
         if len(found) == 2:
-            return found[1][port.name]
+            return found[1][self.matching.pairs[port.name]]
         series = episode.recorded.get(port.name)
         if series is None:
             return None

@@ -253,9 +253,15 @@ HWY_INLINE V mish_of(D d, V x) {
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, 20.0F)), x, hn::IfThenElse(hn::IsNaN(x), x, ends));
 }
 
+/// x < 0 ? alpha * (exp(x) - 1) : x. What expm1_of does for numbers that are not negative is left out.
 template <class D, class V>
 HWY_INLINE V elu_of(D d, V x, V alpha) {
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(alpha, expm1_of(d, x)), x);
+  const hn::RebindToSigned<D> di;
+  V rest;
+  const V power = reduce_by_ln2(d, hn::Max(x, hn::Set(d, -18.0F)), &rest);
+  const V scale = power_of_two(d, hn::ConvertTo(di, power));
+  const V below = hn::MulAdd(scale, expm1_reduced(d, rest), hn::Sub(scale, hn::Set(d, 1.0F)));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(alpha, below), x);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -35,6 +35,11 @@ struct Ending {
   std::int64_t stride;
   float scale;
   float least;  ///< what is below is this (ReLU); minus infinity: nothing
+
+  /// Whether there is nothing to do to a sum but to add the bias.
+  [[nodiscard]] HWY_INLINE bool is_plain() const {
+    return addend == nullptr && bias != nullptr && scale == 1.0F && least == -std::numeric_limits<float>::infinity();
+  }
 };
 
 /// One vector of sums, written to column `column` of a row.
@@ -93,9 +98,16 @@ HWY_INLINE void multiply_and_write(const float* const* rows, Place place, const 
                                    PanelPlace panel_place, std::int64_t depth, const Ending& ending, std::int64_t row,
                                    std::int64_t column, std::int64_t width) {
   if (width == kPanel) {
+    const bool plain = ending.is_plain();
     const auto take = [&](int r, int v, PanelVector sum) HWY_ATTR {
       constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-      write(sum, ending, row + r, column + v * kLanes);
+      const std::int64_t at = column + v * kLanes;
+      if (plain) {
+        hn::StoreU(hn::Add(sum, hn::LoadU(PanelTag(), ending.bias + at)), PanelTag(),
+                   ending.y + (row + r) * ending.stride + at);
+      } else {
+        write(sum, ending, row + r, at);
+      }
     };
     multiply_tile_into<Panel, kRows>(rows, place, panel, panel_place, depth, take);
     return;

@@ -1,0 +1,261 @@
+# SPDX-FileCopyrightText: The LEAPP authors
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes in the rows of Parquet files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from leapp.errors import LeappValueError
+from leapp.fleet.parquet import arrow, parquet
+
+__all__ = ["EPISODE_COLUMNS", "ORDER_COLUMNS", "Piece", "RowRange", "Rows", "read_range", "read_rows", "row_ranges"]
+
+# Where nobody says which they are: ours, and those of LeRobot's datasets.
+EPISODE_COLUMNS = ("episode", "episode_index")
+ORDER_COLUMNS = ("step", "frame_index")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a Parquet file; of other files all there is. ``among``: those of them that have, in this column, what the
+    first of them has.
+    """
+
+    file: str
+    first: int = 0
+    rows: int = -1
+    among: str = ""
+
+
+@dataclass(frozen=True)
+class RowRange:
+    """Rows of a file that belong to an episode. ``value``: None where no column tells episodes apart."""
+
+    value: Any
+    piece: Piece
+    count: int
+    order: tuple[Any, Any] | None  # the first and the last step, if there is a column of them
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of an episode in the order of its steps. ``names``: all that the files have."""
+
+    columns: dict[str, np.ndarray[Any, Any]]
+    names: list[str]
+    count: int
+    note: str
+
+
+def _compute() -> Any:
+    arrow()
+    import pyarrow.compute
+
+    return pyarrow.compute
+
+
+# ---- columns ----
+
+
+def _plain(values: Any) -> Any:
+    """What is stored, of types that are only another look at it."""
+    pyarrow = arrow()
+    while isinstance(values, pyarrow.ExtensionArray) or pyarrow.types.is_dictionary(values.type):
+        if pyarrow.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+            continue
+        order = getattr(values.type, "permutation", None)
+        if order is not None and list(order) != sorted(order):
+            raise LeappValueError(f"its elements are stored in another order ({values.type})")
+        values = values.storage
+    return values
+
+
+def _is_list(kind: Any) -> bool:
+    types = arrow().types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _flattened(values: Any, name: str) -> tuple[Any, list[int]]:
+    """Elements of lists in lists, and how many there are on each level."""
+    shape: list[int] = []
+    values = _plain(values)
+    while _is_list(values.type):
+        if values.null_count:
+            raise LeappValueError(f"column {name}: {values.null_count} rows have no value")
+        lengths = _compute().min_max(_compute().list_value_length(values)).as_py()
+        if lengths["min"] != lengths["max"]:
+            raise LeappValueError(
+                f"column {name}: the lists are not all of one length, but {lengths['min']} to {lengths['max']}"
+            )
+        rows, values = len(values), _plain(values.flatten())
+        shape.append(len(values) // rows if rows else 0)
+    if values.null_count:
+        raise LeappValueError(f"column {name}: {values.null_count} {'elements' if shape else 'rows'} have no value")
+    return values, shape
+
+
+def _whole(column: Any) -> Any:
+    values = column.combine_chunks()
+    return arrow().concat_arrays(values.chunks) if hasattr(values, "chunks") else values
+
+
+def _dense(column: Any, name: str) -> np.ndarray[Any, Any]:
+    """A column as an array whose first axis is the row."""
+    types = arrow().types
+    values, shape = _flattened(_whole(column), name)
+    if not (types.is_integer(values.type) or types.is_floating(values.type) or types.is_boolean(values.type)):
+        raise LeappValueError(f"column {name}: expected numbers or lists of them, found {column.type}")
+    return np.ascontiguousarray(values.to_numpy(zero_copy_only=False)).reshape([len(column), *shape])
+
+
+def _scalars(column: Any, name: str) -> Any:
+    """One value for each row; lists of one are that."""
+    values, shape = _flattened(_whole(column), name)
+    if any(length != 1 for length in shape):
+        raise LeappValueError(f"column {name}: expected one value in each row, found {column.type}")
+    if arrow().types.is_floating(values.type) and _compute().any(_compute().is_nan(values)).as_py():
+        raise LeappValueError(f"column {name}: a row has no number (NaN)")
+    return values
+
+
+def _order(column: Any, name: str) -> np.ndarray[Any, Any]:
+    """What the steps are sorted by."""
+    pyarrow = arrow()
+    values = _scalars(column, name)
+    if pyarrow.types.is_temporal(values.type):
+        values = values.cast(pyarrow.int32() if values.type.bit_width == 32 else pyarrow.int64())
+    if not (pyarrow.types.is_integer(values.type) or pyarrow.types.is_floating(values.type)):
+        raise LeappValueError(f"column {name}: expected numbers or times to sort steps by, found {column.type}")
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _chosen(given: str | None, usual: tuple[str, ...], names: list[str], what: str) -> str:
+    """The column that was named, or one of the usual ones; "" when there is none."""
+    if given:
+        if given not in names:
+            raise LeappValueError(f"no column {given} ({what}), found {', '.join(names) or 'none'}")
+        return given
+    return "" if given == "" else next((name for name in usual if name in names), "")
+
+
+# ---- which rows are an episode ----
+
+
+def _starts(values: Any) -> list[int]:
+    """Rows that have another value than the row before."""
+    if len(values) == 0:
+        return []
+    other = _compute().not_equal(values.slice(1), values.slice(0, len(values) - 1))
+    return [0, *(np.flatnonzero(other.to_numpy(zero_copy_only=False)) + 1).tolist()]
+
+
+def _span(order: np.ndarray[Any, Any] | None) -> tuple[Any, Any] | None:
+    return None if order is None or not len(order) else (order.min().item(), order.max().item())
+
+
+def row_ranges(file: str, episode_column: str | None, order_column: str | None) -> list[RowRange]:
+    """Episodes of a file, in the order of their first rows; one with the value None if no column tells them apart."""
+    opened = parquet().ParquetFile(file)
+    rows, names = opened.metadata.num_rows, opened.schema_arrow.names
+    by = _chosen(episode_column, EPISODE_COLUMNS, names, "--episode-column")
+    if not by:
+        return [RowRange(None, Piece(file, 0, rows), rows, None)]
+    sorted_by = _chosen(order_column, ORDER_COLUMNS, names, "--order-column")
+    table = opened.read(columns=[by, sorted_by] if sorted_by else [by])
+    values = _scalars(table.column(by), by)
+    order = _order(table.column(sorted_by), sorted_by) if sorted_by else None
+    starts = _starts(values)
+    runs: dict[Any, list[tuple[int, int]]] = {}
+    for start, end in zip(starts, [*starts[1:], rows], strict=True):
+        runs.setdefault(values[start].as_py(), []).append((start, end))
+    ranges = []
+    for value, parts in runs.items():
+        first, end = parts[0][0], parts[-1][1]
+        if len(parts) > 1 and not sorted_by:
+            raise LeappValueError(
+                f"the rows of episode {value!r} ({by}) are not next to each other: row {parts[1][0]}, and there is no "
+                "column of steps to sort them by"
+            )
+        span = _span(None if order is None else np.concatenate([order[a:b] for a, b in parts]))
+        piece = Piece(file, first, end - first, by if len(parts) > 1 else "")
+        ranges.append(RowRange(value, piece, sum(b - a for a, b in parts), span))
+    return ranges
+
+
+# ---- what is in them ----
+
+
+def read_range(piece: Piece, columns: list[str]) -> tuple[Any, list[str]]:
+    """Those of the columns that the file has, as a table, and the names of all that it has."""
+    opened = parquet().ParquetFile(piece.file)
+    known = opened.schema_arrow.names
+    names = [name for name in dict.fromkeys([*columns, piece.among]) if name in known]
+    groups: list[int] = []
+    begin = at = 0
+    for i in range(opened.metadata.num_row_groups):
+        rows = opened.metadata.row_group(i).num_rows
+        if at < piece.first + piece.rows and at + rows > piece.first:
+            if not groups:
+                begin = at
+            groups.append(i)
+        at += rows
+    table = opened.read_row_groups(groups, columns=names).slice(piece.first - begin, piece.rows)
+    if piece.among:
+        values = _scalars(table.column(piece.among), piece.among)
+        table = table.filter(_compute().equal(values, values[0]))
+    return table.select([name for name in table.column_names if name in columns]), known
+
+
+def _gaps(order: np.ndarray[Any, Any], name: str) -> str:
+    """Where steps are further apart than they usually are. ``order`` is sorted, and no value comes twice."""
+    if len(order) < 3:
+        return ""
+    apart = np.diff(order.astype(np.float64))
+    places = np.flatnonzero(apart > 1.5 * np.median(apart))
+    if not len(places):
+        return ""
+    first = int(places[0])
+    more = f", and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"steps are missing: {name} goes from {order[first]} to {order[first + 1]}{more}"
+
+
+def _sorted_rows(table: Any, name: str) -> tuple[np.ndarray[Any, Any], str]:
+    """Where each step's row is, and what is missing."""
+    order = _order(table.column(name), name)
+    places = np.argsort(order, kind="stable")
+    order = order[places]
+    twice = np.flatnonzero(order[1:] == order[:-1])
+    if len(twice):
+        at = int(twice[0])
+        raise LeappValueError(
+            f"column {name} has {order[at]} twice, in rows {places[at]} and {places[at + 1]} of the episode: which "
+            "step comes first is not known; --order-column '' takes the rows as they stand"
+        )
+    return places, _gaps(order, name)
+
+
+def read_rows(pieces: list[Piece], wanted: list[str], order_column: str | None) -> Rows:
+    """The wanted columns of an episode, in the order of the column of steps if there is one."""
+    looked_for = [order_column] if order_column else [] if order_column == "" else list(ORDER_COLUMNS)
+    read = [read_range(piece, [*wanted, *looked_for]) for piece in pieces]
+    tables, names = [table for table, _ in read], read[0][1]
+    for piece, (table, _) in zip(pieces, read, strict=True):
+        if set(table.column_names) != set(tables[0].column_names):
+            raise LeappValueError(
+                f"the episode goes on in {piece.file}, which has the columns {', '.join(table.column_names)}; "
+                f"{pieces[0].file} has {', '.join(tables[0].column_names)}"
+            )
+    table = arrow().concat_tables([one.select(tables[0].column_names) for one in tables])
+    arrays = {name: _dense(table.column(name), name) for name in table.column_names if name in wanted}
+    by = _chosen(order_column, ORDER_COLUMNS, table.column_names, "--order-column")
+    if not by:
+        return Rows(arrays, names, len(table), "")
+    places, note = _sorted_rows(table, by)
+    if not np.array_equal(places, np.arange(len(places))):
+        arrays = {name: np.ascontiguousarray(array[places]) for name, array in arrays.items()}
+    return Rows(arrays, names, len(table), note)
