@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/merge_paths.h"
 
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,8 +71,14 @@ bool depends(const ValuePtr& value, const std::map<Use, std::string>& states) {
 
 class Merger {
  public:
-  Merger(NodeRecord& node, Leaks policy, Evaluator& evaluator, Logger& log)
-      : node_(node), policy_(policy), evaluator_(evaluator), log_(log), builder_([](auto&&...) {}, kAfterAll) {}
+  /// `told`: lines at which it has been said that one side was never seen.
+  Merger(NodeRecord& node, Leaks policy, Evaluator& evaluator, Logger& log, std::set<LocationId> told)
+      : node_(node),
+        policy_(policy),
+        evaluator_(evaluator),
+        log_(log),
+        told_(std::move(told)),
+        builder_([](auto&&...) {}, kAfterAll) {}
 
   void run() {
     paths_.push_back(&node_);
@@ -164,13 +171,27 @@ class Merger {
     for (const StateSlot& slot : slots) {
       for (std::size_t i = 0; i < slot.next.size(); ++i) {
         const ValuePtr& value = slot.next[i];
-        if (slot.own && value && value->type != slot.leak.type) {
+        if (slot.own && value && value->type != slot.leak.type && !is_flat(*value, slot.leak)) {
           return OddPath{i, fmt::format("it leaves {} in '{}', which is {}", type_text(value->type), slot.leak.name,
                                         type_text(slot.leak.type))};
         }
       }
     }
     return std::nullopt;
+  }
+
+  /// Memory as a whole, without the shape that the program has given it.
+  static bool is_flat(const TracedValue& value, const Leak& leak) {
+    return leak.in_place && value.type.dtype == leak.type.dtype &&
+           c10::multiply_integers(value.type.sizes) == c10::multiply_integers(leak.type.sizes);
+  }
+
+  /// One value for each, so that ways which leave the same still do.
+  ValuePtr shaped(const ValuePtr& value, const Leak& leak) {
+    if (value->type == leak.type) return value;
+    ValuePtr& made = shaped_[{value, leak.type.sizes}];
+    if (!made) made = builder_.reshape(value, leak.type.sizes);
+    return made;
   }
 
   void merge(const DecisionTree& tree, std::vector<StateSlot>& slots) {
@@ -192,7 +213,7 @@ class Merger {
     for (std::size_t i = 0; i < node_.output_values.size(); ++i) {
       std::vector<ValuePtr> values;
       for (const NodeRecord* path : paths_) values.push_back(stands_for(path->output_values[i]));
-      choices.push_back(choose(tree, values, answers));
+      choices.push_back(chosen_of(tree, values, answers, fmt::format("output '{}'", node_.outputs[i].name)));
       const ValuePtr chosen = emit(*choices.back(), builder_);
       node_.output_values[i] = is_constant(*chosen) ? set_apart(chosen, builder_) : chosen;
     }
@@ -207,11 +228,12 @@ class Merger {
       // In the place of what a path leaves alone: promote.h puts the state itself there.
       const ValuePtr found = make_value(TracedKind::kInput, slot.leak.type, {.port = ""});
       std::vector<ValuePtr> values;
-      for (const ValuePtr& next : slot.next) values.push_back(next ? stands_for(next) : found);
-      choices.push_back(choose(tree, values, answers));
+      for (const ValuePtr& next : slot.next) values.push_back(next ? shaped(stands_for(next), slot.leak) : found);
+      choices.push_back(chosen_of(tree, values, answers, fmt::format("state '{}'", slot.leak.name)));
       node_.leaks.push_back(join(std::move(slot.leak), *choices.back(), found));
     }
-    report_unseen(tree, answers, choices);
+    report_unseen(tree, answers, choices, states);
+    report_unproven(answers);
     drop_unneeded_leaks(node_);
     drop_samples();
   }
@@ -249,24 +271,55 @@ class Merger {
     return leak;
   }
 
-  // A guard that went one way only after some answers, and both ways after others, in what depends on it.
+  ChoicePtr chosen_of(const DecisionTree& tree, const std::vector<ValuePtr>& values,
+                      const std::vector<PathAnswers>& answers, const std::string& what) {
+    std::vector<PathGuard> unproven;
+    ChoicePtr choice = choose(tree, values, answers, &unproven);
+    for (const PathGuard& guard : unproven) unproven_.emplace_back(guard, what);
+    return choice;
+  }
+
+  // A guard that went one way only after some answers, and both ways after others, in what depends on it; or one that
+  // asks of what only this way computes, so that nobody has seen the other side.
   void report_unseen(const DecisionTree& tree, const std::vector<PathAnswers>& answers,
-                     const std::vector<ChoicePtr>& choices) {
-    std::set<LocationId> told;
+                     const std::vector<ChoicePtr>& choices, const std::map<Use, std::string>& states) {
+    std::set<std::pair<const TracedValue*, bool>> seen;
+    for (const PathAnswers& way : answers) {
+      for (std::size_t i = 0; i < way.guards.size(); ++i) seen.emplace(way.conditions[i].get(), way.guards[i].taken);
+    }
     for (std::size_t path = 0; path < paths_.size(); ++path) {
       const PathAnswers& way = answers[path];
       for (std::size_t i = 0; i < way.guards.size(); ++i) {
-        if (way.guards[i].rows || tree.forks(path, i)) continue;
-        const bool matters = std::any_of(choices.begin(), choices.end(), [&](const ChoicePtr& choice) {
-          return decides(*choice, way.conditions[i]) && !decides(*choice, way.conditions[i], &way);
-        });
-        if (!matters || !told.insert(way.guards[i].location()).second) continue;
+        const Guard& guard = way.guards[i];
+        if (guard.rows || told_.contains(guard.location()) || tree.forks(path, i)) continue;
+        const bool known = seen.contains({way.conditions[i].get(), !guard.taken});
+        const bool matters = known ? std::any_of(choices.begin(), choices.end(),
+                                                 [&](const ChoicePtr& choice) {
+                                                   return decides(*choice, way.conditions[i]) &&
+                                                          !decides(*choice, way.conditions[i], &way);
+                                                 })
+                                   : depends(way.conditions[i], states);
+        if (!matters) continue;
+        told_.insert(guard.location());
         log_.warning(fmt::format(
             "{}node '{}' branches on a value here that was always {} on the way that call {} took{}, while on other "
             "ways it was both. It is exported that way; run a pass in which it is {} there to have both sides",
-            line_prefix(way.guards[i].location()), node_.name, way.guards[i].taken, paths_[path]->first_call,
-            way_text(way.guards, i), !way.guards[i].taken));
+            line_prefix(guard.location()), node_.name, guard.taken, paths_[path]->first_call, way_text(way.guards, i),
+            !guard.taken));
       }
+    }
+  }
+
+  // What was left out of a choice because the passes can be explained without it, and with it as well.
+  void report_unproven(const std::vector<PathAnswers>& answers) {
+    for (const auto& [at, what] : unproven_) {
+      const LocationId line = answers[at.path].guards[at.guard].location();
+      if (answers[at.path].guards[at.guard].rows || !told_.insert(line).second) continue;
+      log_.warning(
+          fmt::format("{}node '{}' branches on a value here that changed only together with other branches, so that "
+                      "nobody can tell which of them {} depends on. It is exported as if it did not depend on this "
+                      "one; run a pass that differs from another one in this branch alone",
+                      line_prefix(line), node_.name, what));
     }
   }
 
@@ -313,8 +366,11 @@ class Merger {
   Leaks policy_;
   Evaluator& evaluator_;
   Logger& log_;
+  std::set<LocationId> told_;
   TraceBuilder builder_;
   std::vector<NodeRecord*> paths_;
+  std::vector<std::pair<PathGuard, std::string>> unproven_;  // and what was chosen without it
+  std::map<std::pair<ValuePtr, c10::DimVector>, ValuePtr> shaped_;
   bool refused_ = false;
   std::set<std::size_t> left_out_;  // calls that took paths which could not be joined
 };
@@ -338,7 +394,8 @@ std::string round_text(const GuardPlace& place) {
   return place.round == 0 ? "" : fmt::format(" in round {}", place.round + 1);
 }
 
-void report_guards(const NodeRecord& node, Logger& log) {
+/// The lines that it warns of.
+std::set<LocationId> report_guards(const NodeRecord& node, Logger& log) {
   std::set<LocationId> told;
   for (const auto& [place, count] : node.guard_counts) {
     const std::string name = count.op->qualified_name();
@@ -358,7 +415,7 @@ void report_guards(const NodeRecord& node, Logger& log) {
   }
   std::size_t lost = 0;
   for (const auto& [hash, times] : node.not_kept) lost += times;
-  if (lost == 0) return;
+  if (lost == 0) return told;
   log.warning(
       fmt::format("node '{}' took more than {} paths; {} calls went ways that are not in the model (those taken "
                   "most often are). Branches on data:{}",
@@ -369,6 +426,7 @@ void report_guards(const NodeRecord& node, Logger& log) {
                     }
                     return lines;
                   }()));
+  return told;
 }
 
 }  // namespace
@@ -381,9 +439,9 @@ std::string guard_text(const GuardPlace& place, const GuardCount& count) {
 void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
                  Logger& log) {
   for (const auto& node : nodes) {
-    report_guards(*node, log);
+    std::set<LocationId> told = report_guards(*node, log);
     if (node->guards.empty() && node->others.empty()) continue;
-    Merger(*node, policy, evaluator, log).run();
+    Merger(*node, policy, evaluator, log, std::move(told)).run();
   }
 }
 

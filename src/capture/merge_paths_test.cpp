@@ -58,6 +58,36 @@ TEST(MergePaths, OneSideIsExportedAsItIsWithCounts) {
       << result.log();
 }
 
+// y = x + 1 if x.sum() > 0 else x - 1;  return y * 2 if y.sum() > 3 else y
+std::string search_call(int pass, bool first, bool second) {
+  return fmt::format(R"(
+call n in pass {}
+graph n(%x: float32[2]) {{
+  %0: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":1
+  %1: bool[] = aten::gt.Scalar(self=%0, other=0)  @ "p.py":1
+  %2: float32[2] = aten::{}.Tensor(self=%x, other=1.0, alpha=1)  @ "p.py":1
+  %3: float32[] = aten::sum(self=%2, dtype=None)  @ "p.py":2
+  %4: bool[] = aten::gt.Scalar(self=%3, other=3)  @ "p.py":2
+  %5: float32[2] = aten::mul.Tensor(self=%2, other={})  @ "p.py":2
+  return (y=%5)
+}}
+guard %1 {} at "p.py":1
+guard %4 {} at "p.py":2
+)",
+                     pass, first ? "add" : "sub", second ? "2.0" : "1.0", first, second);
+}
+
+TEST(MergePaths, AQuestionOfWhatOnlyOneWayComputesNeedsBothAnswersThere) {
+  const std::string seen = search_call(0, true, true) + search_call(1, true, false) + search_call(2, false, false);
+  Analysed some(seen);
+  EXPECT_TRUE(is_in(some.log(),
+                    "p.py:2: node 'n' branches on a value here that was always false on the way that call "
+                    "2 took (false at p.py:1), while on other ways it was both"))
+      << some.log();
+  Analysed all(seen + search_call(3, false, true));
+  EXPECT_FALSE(is_in(all.log(), "[warning]")) << all.log();
+}
+
 TEST(MergePaths, WhatBothSidesComputeAlikeIsNotChosen) {
   const auto call = [](int pass, bool taken) {
     return fmt::format(R"(

@@ -33,10 +33,17 @@ struct Choice {
 };
 using ChoicePtr = std::shared_ptr<const Choice>;
 
+/// A guard of a path.
+struct PathGuard {
+  std::size_t path = 0;
+  std::size_t guard = 0;
+};
+
 /// Between the values of the paths. A guard on which the value does not depend, as far as paths show, is left out: also
-/// where one of its sides was not seen with all answers of the guards after it.
+/// where one of its sides was not seen with all answers of the guards after it. `unproven`: those of them that
+/// no two paths differ in alone, while other guards decide: another choice would explain the paths as well.
 [[nodiscard]] ChoicePtr choose(const DecisionTree& tree, const std::vector<ValuePtr>& values,
-                               const std::vector<PathAnswers>& answers);
+                               const std::vector<PathAnswers>& answers, std::vector<PathGuard>* unproven = nullptr);
 
 /// Whether `condition` decides anything in `choice`; with `path`, on the way of that path.
 [[nodiscard]] bool decides(const Choice& choice, const ValuePtr& condition, const PathAnswers* path = nullptr);

@@ -41,6 +41,14 @@ class PathChoiceTest : public ::testing::Test {
     results_.push_back(value(result));
   }
   ChoicePtr chosen() { return choose(tree_, results_, answers_); }
+  /// What was left out and may matter all the same, as "path.guard".
+  std::string unproven() {
+    std::vector<PathGuard> found;
+    const ChoicePtr choice = choose(tree_, results_, answers_, &found);
+    std::string text;
+    for (const PathGuard& one : found) text += std::to_string(one.path) + "." + std::to_string(one.guard) + " ";
+    return text;
+  }
   std::string text(const Choice& choice) {
     if (choice.is_value()) return choice.value->origin->port;
     return "(" + choice.condition->origin->port + "?" + text(*choice.yes) + ":" + text(*choice.no) + ")";
@@ -100,6 +108,32 @@ TEST_F(PathChoiceTest, AnAnswerThatLedNowhereIsNone) {
   EXPECT_EQ(answers_[0].answer(value('0')), std::nullopt);
   EXPECT_EQ(answers_[0].answer(value('1')), true);
   EXPECT_EQ(answers_[0].answer(value('2')), std::nullopt);
+}
+
+// x * (how many of three are true)
+TEST_F(PathChoiceTest, WhatChangedOnlyTogetherWithOthersIsNotProvenToMatterNot) {
+  path("0T1T2T", 'c');
+  path("0F1T2F", 'a');
+  path("0F1F2T", 'a');  // 1 and 2 changed, and the value is the same
+  path("0T1F2T", 'b');
+  EXPECT_EQ(text(*chosen()), "(0?(1?c:b):a)");
+  EXPECT_EQ(unproven(), "1.1 ");
+}
+
+TEST_F(PathChoiceTest, WhatChangedAloneWithoutChangingTheValueIsProven) {
+  path("0T1T2T", 'a');
+  path("0T1F2T", 'a');  // 1 alone
+  path("0F1T2F", 'b');
+  path("0F1F2T", 'b');  // 1 and 2, but 1 was seen alone
+  path("0F1T2T", 'b');  // 2 alone
+  EXPECT_EQ(text(*chosen()), "(0?a:b)");
+  EXPECT_EQ(unproven(), "");
+}
+
+TEST_F(PathChoiceTest, OfOneValueOnAllPathsNothingHasToBeProven) {
+  path("0T1T", 'a');
+  path("0F1F", 'a');
+  EXPECT_EQ(unproven(), "");
 }
 
 TEST_F(PathChoiceTest, EmitsFromTheInsideOut) {

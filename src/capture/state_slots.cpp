@@ -40,6 +40,7 @@ class Finder {
         if (slot.own && !odd_) odd_ = next_values(slot, group);
       }
       if (odd_) return {{}, odd_};
+      if (slot.own && !slot.leak.in_place) keep_what_is_left(slot, group);
       fill_reads(slot);
       slot.unknown_beginning = slot.own && !slot.leak.read.contains(0);
       check_name(slot);
@@ -154,13 +155,15 @@ class Finder {
     const auto placed =
         std::find_if(group.begin(), group.end(), [](const SlotMember& one) { return one.leak->memory; });
     slot.leak = *(placed == group.end() ? group[0] : *placed).leak;
+    shape(slot.leak);
     const Geometry whole = whole_of(slot);
     slot.own = history_.is_own(slot.leak);
     slot.next.resize(history_.paths.size());
     slot.leak.seen.clear();
     for (const auto& [path, leak] : group) {
       slot.leak.seen.insert(slot.leak.seen.end(), leak->seen.begin(), leak->seen.end());
-      if (leak->type != slot.leak.type || (slot.leak.in_place && leak->memory && !(leak->place == slot.leak.place))) {
+      const bool in_memory = slot.leak.in_place && leak->memory;
+      if (in_memory ? !are_same_bytes(leak->place, slot.leak.place) : leak->type != slot.leak.type) {
         make_odd(path, fmt::format("it keeps '{}' as {}, others as {}", leak->name, type_text(leak->type),
                                    type_text(slot.leak.type)));
       }
@@ -174,6 +177,17 @@ class Finder {
   }
 
   // ---- memory ----
+
+  static bool are_same_bytes(const Geometry& a, const Geometry& b) { return contains(a, b) && contains(b, a); }
+
+  // Memory that was written before anybody had read it is flat in what that call shows; by now its shape may be known.
+  static void shape(Leak& leak) {
+    if (!leak.in_place || !leak.memory) return;
+    const Geometry whole = leak.memory->whole(leak.place.dtype);
+    if (!are_same_bytes(whole, leak.place)) return;
+    leak.place = whole;
+    leak.type.sizes.assign(whole.sizes.begin(), whole.sizes.end());
+  }
 
   void read_memory(StateSlot& slot) const {
     for (const PathReads& reads : history_.reads) {
@@ -200,7 +214,7 @@ class Finder {
         slot.leak.read.insert(end.read.begin(), end.read.end());
         if (slot.leak.name.empty()) slot.leak.name = end.name;
         if (slot.next[path]) continue;
-        if (!(end.place == slot.leak.place))
+        if (!are_same_bytes(end.place, slot.leak.place))
           make_odd(path, fmt::format("it writes another part of '{}'", slot.leak.name));
         slot.next[path] = end.value;
       }
@@ -282,6 +296,16 @@ class Finder {
   bool leaves_alone(const StateSlot& slot, std::size_t call) const {
     const auto path = history_.path_of_call.find(call);
     return slot.own && path != history_.path_of_call.end() && !slot.next[path->second];
+  }
+
+  // A way that read what another had left may compute the like and leave something else.
+  void keep_what_is_left(StateSlot& slot, const SlotGroup& group) const {
+    for (const auto& [path, leak] : group) {
+      if (leak->memory && leak->update) continue;  // a buffer: what the module holds when the call ends
+      const ValuePtr held = history_.value_of(path, leak->source);
+      if (held && slot.next[path] && bare(held) == bare(slot.next[path])) continue;
+      for (const auto& [call, content] : leak->next) slot.leak.next.erase(call);
+    }
   }
 
   // What nobody changed is what it was.

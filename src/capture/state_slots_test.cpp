@@ -142,6 +142,39 @@ TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
   }
 }
 
+// One way overwrites a 2 x 1 tensor before anybody has read it, which shows flat; later calls read it in its shape.
+TEST_F(StateSlotsTest, MemoryThatOnePathShowsFlatIsTheSameMemory) {
+  const auto call = [](int pass, bool taken) {
+    const std::string head = fmt::format(R"(
+call n in pass {}
+graph n(%x: float32[2]) {{
+  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
+  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
+)",
+                                         pass);
+    const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
+    if (taken) {
+      return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
+             "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
+    }
+    return head + R"(  %h = constant float32[2,1] [1, 2]
+  %3: float32[2,1] = aten::mul.Tensor(self=%h, other=2.0)
+  %4: float32[2] = aten::reshape(self=%3, shape=[2])
+  %5: float32[2] = aten::add.Tensor(self=%x, other=%4, alpha=1)
+  return (y=%5)
+}
+)" + memory +
+           "wrote @h float32[2,1]\nholds @h float32[2,1] = %3\nguard %2 false at \"p.py\":2\n" +
+           "constant %h in @h float32[2,1]\n";
+  };
+  record(call(0, true) + call(1, false) + call(2, true) + call(3, false));
+  const StateSlots found = find();
+  ASSERT_FALSE(found.odd) << found.odd->reason;
+  ASSERT_EQ(found.slots.size(), 1U);
+  EXPECT_NE(found.slots[0].next[0], nullptr);
+  EXPECT_NE(found.slots[0].next[1], nullptr);
+}
+
 TEST_F(StateSlotsTest, MemoryThatIsOnlyReadIsNoState) {
   record(in_memory(0, false, "5, 6") + in_memory(1, false, "5, 6"));
   EXPECT_TRUE(find().slots.empty());

@@ -80,6 +80,22 @@ void expect_same(const at::Tensor& found, const at::Tensor& expected) {
 at::Tensor floats() { return at::tensor({-1.5, -0.25, 0.0, 0.5, 2.0, 3.25}, at::kFloat).view({2, 3}); }
 at::Tensor ints() { return at::arange(6).view({2, 3}); }
 
+// Torch's optimiser drops both operators, and with them the type.
+TEST(EmitTorchscript, BoolsTimesOneAreIntegers) {
+  const Tensors made = run(loaded(R"(graph (%x: bool[3]) {
+  %0: bool[3] = aten::logical_not(self=%x)
+  %1: int64[3] = aten::mul.Tensor(self=%0, other=1)
+  %2: int64[3] = aten::add.Tensor(self=%0, other=0, alpha=1)
+  %3: int64[3] = aten::sub.Tensor(self=%1, other=%2, alpha=1)
+  return (one=%1, zero=%2, difference=%3)
+}
+)"),
+                           {at::tensor({1, 0, 1}).to(at::kBool)});
+  EXPECT_EQ(made[0].scalar_type(), at::kLong);
+  EXPECT_EQ(made[1].scalar_type(), at::kLong);
+  EXPECT_TRUE(made[2].equal(at::zeros({3}, at::kLong)));
+}
+
 TEST(Torchscript, OneOutputIsATensorSeveralAreATuple) {
   const std::string head =
       "graph g(%\"my port\": float32[2], %\"my-port\": float32[2]) {\n"

@@ -105,6 +105,7 @@ class ModuleBuilder {
   jit::Value* dense(jit::Value* value, bool at_offset_zero);
   jit::Value* reinterpret(const graph::Value* self, const graph::TensorType& type);
   void settle_layout(const c10::FunctionSchema& schema, std::vector<jit::Value*>& inputs);
+  void settle_promotion(const c10::FunctionSchema& schema, std::vector<jit::Value*>& inputs);
 
   const graph::Graph& graph_;
   const BuildOptions& options_;
@@ -338,6 +339,22 @@ void ModuleBuilder::settle_layout(const c10::FunctionSchema& schema, std::vector
   }
 }
 
+// Torch's optimiser takes x * 1 and x + 0 for x, also where x is of bools and the result is of integers.
+void ModuleBuilder::settle_promotion(const c10::FunctionSchema& schema, std::vector<jit::Value*>& inputs) {
+  const std::string& name = schema.name();
+  const bool sum = name == "aten::add" || name == "aten::sub" || name == "aten::subtract";
+  if (!sum && name != "aten::mul" && name != "aten::multiply") return;
+  const graph::Value* const* self = std::get_if<graph::Value*>(node_->find("self"));
+  const bool number = inputs.size() > 1 && !is_tensor(*schema.arguments()[1].type());
+  if (self == nullptr || *self == nullptr || !number) return;
+  const DType made = node_->result()->dtype();
+  if ((*self)->dtype() != DType::kBool || made == DType::kBool) return;
+  jit::Value* dtype = code_->insertConstant(static_cast<std::int64_t>(to_scalar_type(made)));
+  jit::Value* no = code_->insertConstant(false);
+  const auto& to = jit::findOperatorFor({"aten::to", "dtype"})->schema();
+  inputs[0] = call(to, {inputs[0], dtype, no, no, code_->insertConstant(c10::IValue())})->output();
+}
+
 // `torch.view(x, 3)` in a file is read as a view of three elements, whatever was meant. What reads the bytes of another
 // tensor without a choice of overloads is set_.
 jit::Value* ModuleBuilder::reinterpret(const graph::Value* self, const graph::TensorType& type) {
@@ -381,6 +398,7 @@ void ModuleBuilder::add_node(const graph::Node& node) {
     inputs.push_back(argument(attribute, formal));
   }
   settle_layout(schema, inputs);
+  settle_promotion(schema, inputs);
   add_results(node, schema, call(schema, inputs));
 }
 

@@ -41,6 +41,30 @@ TEST(DenseRows, ReadsAndWritesRowsAsTheyStand) {
 )");
 }
 
+// Two calls that went different ways, one with three rows and one with one, which were put together.
+TEST(DenseRows, WaysThatCountedAnotherNumberOfRowsEach) {
+  EXPECT_EQ(dense(R"(graph (%x: float32[4], %m: bool[4], %p: bool[]) {
+  %0: float32[3] = aten::index.Tensor(self=%x, indices=[%m])
+  %1: float32[3] = aten::tanh(self=%0)
+  %2: float32[4] = aten::index_put(self=%x, indices=[%m], values=%1, accumulate=False)
+  %3: float32[1] = aten::index.Tensor(self=%x, indices=[%m])
+  %4: float32[1] = aten::neg(self=%3)
+  %5: float32[4] = aten::index_put(self=%x, indices=[%m], values=%4, accumulate=False)
+  %6: float32[4] = aten::where.self(condition=%p, self=%2, other=%5)
+  return (y=%6)
+}
+)"),
+            R"(graph (%x: float32[4], %m: bool[4], %p: bool[]) {
+  %7: float32[4] = aten::tanh(self=%x)
+  %8: float32[4] = aten::where.self(condition=%m, self=%7, other=%x)
+  %9: float32[4] = aten::neg(self=%x)
+  %10: float32[4] = aten::where.self(condition=%m, self=%9, other=%x)
+  %6: float32[4] = aten::where.self(condition=%p, self=%8, other=%10)
+  return (y=%6)
+}
+)");
+}
+
 /// How many of them are left after the pass, which must have fixed every length.
 std::size_t count_after(const std::string& text, std::string_view op) {
   auto graph = parse(text);

@@ -12,7 +12,8 @@ namespace {
 
 class Reader {
  public:
-  Reader(Rewriter& writer, Value* self, std::int64_t length) : writer_(writer), self_(self), length_(length) {}
+  Reader(Rewriter& writer, Value* self, std::optional<std::int64_t> length)
+      : writer_(writer), self_(self), length_(length) {}
 
   Status add(Value* index) {
     if (index == nullptr) {
@@ -34,7 +35,7 @@ class Reader {
     for (std::size_t column = 0; column < index->shape().size(); ++column) {
       places_.all.push_back({.dim = dim_++,
                              .rows = {.space = &space, .dense = writer_.column(space, column), .column = column},
-                             .shape = {length_}});
+                             .shape = {space.length}});
     }
     return use(space);
   }
@@ -67,7 +68,7 @@ class Reader {
     Space& space = writer_.space_within(index, length_);
     places_.all.push_back({.dim = dim_++,
                            .rows = {.space = &space, .dense = writer_.rank(*of.space), .rank_in = of.space},
-                           .shape = {length_}});
+                           .shape = {space.length}});
     return use(space);
   }
 
@@ -80,7 +81,7 @@ class Reader {
 
   Rewriter& writer_;
   Value* self_;
-  std::int64_t length_;
+  std::optional<std::int64_t> length_;
   std::int64_t dim_ = 0;
   Places places_;
 };
@@ -97,7 +98,8 @@ std::int64_t Places::result_dim(std::int64_t dim) const {
   return rest < start ? rest : rest + rank;
 }
 
-Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*>& indices, std::int64_t length) {
+Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*>& indices,
+                         std::optional<std::int64_t> length) {
   Reader reader(writer, self, length);
   for (Value* index : indices) LEAPP_RETURN_IF_ERROR(reader.add(index));
   return reader.finish();

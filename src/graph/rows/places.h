@@ -34,9 +34,10 @@ struct Places {
   [[nodiscard]] bool names(std::int64_t dim) const;
 };
 
-/// `length`: what the rows of a mask among `indices` counted in the recorded call. kUnimplemented: masks and rows are
-/// mixed in a way that has no dense form.
-Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*>& indices, std::int64_t length);
+/// `length`: what the rows of a mask among `indices` counted in the recorded call, if that is known. kUnimplemented:
+/// masks and rows are mixed in a way that has no dense form.
+Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*>& indices,
+                         std::optional<std::int64_t> length);
 
 /// As the argument of an operator on `self`, with positions in rows that do not count inside of it.
 Result<std::vector<Value*>> dense_indices(Rewriter& writer, const Places& places, const Value* dense_self);

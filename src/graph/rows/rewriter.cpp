@@ -31,29 +31,37 @@ Space& Rewriter::add_space(Space space) {
   return *spaces_.back();
 }
 
-const Space* Rewriter::find_space(const Value* mask, const Shape& frame) const {
+bool Rewriter::is_space_of(const Space& space, const Value* mask, const Shape& frame) const {
   const auto found = by_mask_.find({mask, frame});
-  return found == by_mask_.end() ? nullptr : found->second;
+  return found != by_mask_.end() &&
+         std::find(found->second.begin(), found->second.end(), &space) != found->second.end();
 }
 
-Space& Rewriter::space_of(Value* mask, const Shape& frame, std::int64_t length) {
-  Space*& known = by_mask_[{mask, frame}];
-  if (known != nullptr) return *known;
+Space* Rewriter::find_length(const std::vector<Space*>& known, std::optional<std::int64_t> length) {
+  const std::int64_t wanted = length.value_or(1);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Space* one) { return one->length == wanted; });
+  if (found != known.end()) return *found;
+  return length || known.empty() ? nullptr : known.front();
+}
+
+Space& Rewriter::space_of(Value* mask, const Shape& frame, std::optional<std::int64_t> length) {
+  std::vector<Space*>& known = by_mask_[{mask, frame}];
+  if (Space* found = find_length(known, length)) return *found;
   Space made;
   made.frame = frame;
   made.count = element_count(frame);
-  made.length = length;
-  made.mask = reshape(expand(truth(mask), frame), {made.count});
-  known = &add_space(std::move(made));
-  return *known;
+  made.length = length.value_or(1);
+  made.mask = known.empty() ? reshape(expand(truth(mask), frame), {made.count}) : known.front()->mask;
+  known.push_back(&add_space(std::move(made)));
+  return *known.back();
 }
 
-Space& Rewriter::space_within(Value* mask, std::int64_t length) {
-  if (Space* known = by_mask_[{mask, {}}]) return *known;
+Space& Rewriter::space_within(Value* mask, std::optional<std::int64_t> length) {
+  std::vector<Space*>& known = by_mask_[{mask, {}}];
+  if (Space* found = find_length(known, length)) return *found;
   const Rows& chosen = *rows(mask);
-  Space& made = narrowed(*chosen.space, truth(reshape(chosen.dense, {chosen.space->count})), length);
-  by_mask_[{mask, {}}] = &made;
-  return made;
+  known.push_back(&narrowed(*chosen.space, truth(reshape(chosen.dense, {chosen.space->count})), length.value_or(1)));
+  return *known.back();
 }
 
 Space& Rewriter::narrowed(Space& space, Value* dense, std::int64_t length) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,12 +37,13 @@ class Rewriter {
   [[nodiscard]] Space& space() const;
   [[nodiscard]] std::vector<Space*> spaces_of(const Node& node) const;
 
-  /// The rows that `mask` chooses, `length` of them in the recorded call. Made on first use.
-  Space& space_of(Value* mask, const Shape& frame, std::int64_t length);
-  /// Null: nobody has asked for it yet.
-  [[nodiscard]] const Space* find_space(const Value* mask, const Shape& frame) const;
+  /// The rows that `mask` chooses, `length` of them in the recorded call. Made on first use. Calls that went different
+  /// ways may have counted another number of rows each; nothing: what is written does not tell how many there were.
+  Space& space_of(Value* mask, const Shape& frame, std::optional<std::int64_t> length);
+  /// Whether `space` is the rows that `mask` chooses.
+  [[nodiscard]] bool is_space_of(const Space& space, const Value* mask, const Shape& frame) const;
   /// Those of `mask`'s rows for which it is true. REQUIRES: `mask` has rows and one dimension.
-  Space& space_within(Value* mask, std::int64_t length);
+  Space& space_within(Value* mask, std::optional<std::int64_t> length);
 
   /// Those rows of `space` for which `dense`, bool[count], is true as well.
   Space& narrowed(Space& space, Value* dense, std::int64_t length);
@@ -107,6 +109,7 @@ class Rewriter {
 
  private:
   Space& add_space(Space space);
+  static Space* find_length(const std::vector<Space*>& known, std::optional<std::int64_t> length);
   Result<Value*> one_row_of(Value* value, std::int64_t dim, Space& space);
   Result<Value*> drawn_for_all(const Node& drawn, std::int64_t dim, Space& space);
 
@@ -120,7 +123,7 @@ class Rewriter {
   Node* at_ = nullptr;
   std::unordered_map<const Value*, Rows> rows_;
   std::vector<std::unique_ptr<Space>> spaces_;
-  std::map<std::pair<const Value*, Shape>, Space*> by_mask_;
+  std::map<std::pair<const Value*, Shape>, std::vector<Space*>> by_mask_;
   std::map<std::size_t, Failure> failures_;  // by group
   std::vector<std::pair<Exit, const Space*>> exits_;
 };

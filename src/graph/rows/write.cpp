@@ -148,8 +148,8 @@ Status fill_by_mask(Rewriter& writer, const Write& write) {
   return {};
 }
 
-/// How many rows a mask among the indices chose, as the values tell.
-std::int64_t recorded_length(const Rewriter& writer, const Write& write) {
+/// How many rows a mask among the indices chose; nothing: one value may be for all of them.
+std::optional<std::int64_t> recorded_length(const Rewriter& writer, const Write& write) {
   if (const Rows* of = writer.rows(write.values)) return of->space->length;
   std::int64_t after = 0;
   std::int64_t dim = 0;
@@ -159,7 +159,8 @@ std::int64_t recorded_length(const Rewriter& writer, const Write& write) {
     if (is_mask(index)) after = rank_of(write.self) - dim;
   }
   const std::int64_t from_front = rank_of(write.values) - 1 - after;
-  return from_front >= 0 ? size_at(write.values, from_front) : 1;
+  const bool told = from_front >= 0 && size_at(write.values, from_front) != 1;
+  return told ? std::optional(size_at(write.values, from_front)) : std::nullopt;
 }
 
 Status put(Rewriter& writer, const Write& write) {
@@ -214,7 +215,7 @@ Status scatter_by_mask(Rewriter& writer) {
   const Rows* of = writer.rows(tensor(node, "source"));
   if (of == nullptr || writer.rows(self) != nullptr || writer.rows(mask) != nullptr)
     return unimplemented("it writes rows to places that are fixed");
-  const bool same = writer.find_space(mask, self->shape()) == of->space && rank_of(of->dense) == 1;
+  const bool same = writer.is_space_of(*of->space, mask, self->shape()) && rank_of(of->dense) == 1;
   if (!same) return unimplemented("it writes rows to places that another mask chose");
   Value* values = writer.reshape(of->dense, self->shape());
   writer.replace(0, chosen(writer, writer.reshape(of->space->mask, self->shape()), values, self, false), *of->space);
