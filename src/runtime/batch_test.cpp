@@ -408,5 +408,15 @@ TEST(Episodes, ASeriesOfDifferencesNamesTheWorst) {
   EXPECT_DOUBLE_EQ(difference.sum, 0.5);
 }
 
+TEST(Episodes, IntegersThatADoubleCannotTellApartDiffer) {
+  const std::int64_t large = (std::int64_t{1} << 53) + 1;
+  const std::vector<std::int64_t> found{large, std::numeric_limits<std::int64_t>::max()};
+  const std::vector<std::int64_t> expected{large - 1, std::numeric_limits<std::int64_t>::min()};
+  const auto bytes = [](const std::vector<std::int64_t>& of) { return reinterpret_cast<const std::byte*>(of.data()); };
+  const SeriesDifference difference = compare_series({bytes(found), bytes(expected), DType::kInt64, 2, 1}, 0, 0);
+  EXPECT_EQ(difference.worst, (std::vector<double>{1, 0x1p64}));
+  EXPECT_EQ(difference.outside, (std::vector<std::int64_t>{1, 1}));
+}
+
 }  // namespace
 }  // namespace leapp::runtime

@@ -110,6 +110,18 @@ class Stepping {
   std::size_t longest_ = 0;
 };
 
+/// |a - b|, also of integers that a double cannot tell apart.
+template <typename Element>
+double distance_of(const Element& a, const Element& b) {
+  if constexpr (std::is_same_v<Element, std::int64_t>) {
+    const auto x = static_cast<std::uint64_t>(a);
+    const auto y = static_cast<std::uint64_t>(b);
+    return static_cast<double>(a > b ? x - y : y - x);
+  } else {
+    return std::fabs(to_number(a) - to_number(b));
+  }
+}
+
 EpisodeColumn column_of(const Recording::Port& port) { return {port.name, port.dtype, port.shape, {}}; }
 
 void append(const std::vector<std::vector<std::byte>>& values, std::size_t first, std::vector<EpisodeColumn>& columns) {
@@ -164,7 +176,7 @@ SeriesDifference compare_series(const SeriesPair& pair, double rtol, double atol
       for (std::size_t i = 0; i < pair.elements; ++i) {
         const double a = to_number(ours[step * pair.elements + i]);
         const double b = to_number(theirs[step * pair.elements + i]);
-        double distance = std::fabs(a - b);
+        double distance = distance_of(ours[step * pair.elements + i], theirs[step * pair.elements + i]);
         if (std::isfinite(a) && std::isfinite(b)) {
           found.sum += distance;
           found.sum_squares += distance * distance;

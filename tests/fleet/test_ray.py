@@ -160,29 +160,33 @@ def test_an_address_where_nobody_is(recurrent_bundle: Path, tmp_path: Path) -> N
                 replay(options)
 
 
-def test_a_cluster_on_this_machine_is_used_if_it_is_named(
-    gru_bundle: Path, episodes: Path, tmp_path: Path, expected: dict[str, bytes]
-) -> None:
+@contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """The address of a Ray that was there before; on the loopback only, so that it may do without tokens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    ray = Path(sys.executable).with_name("ray")
-    started = [str(ray), "start", "--head", f"--port={port}", "--num-cpus=2", "--include-dashboard=false", "--block"]
-    with driver(
-        [*started, "--disable-usage-stats", f"--temp-dir={tmp_path / 'ray'}"], tmp_path / "log", "cluster"
-    ) as head:
+    started = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--node-ip-address=127.0.0.1"]
+    started += [f"--port={port}", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats", "--block"]
+    with driver(started, folder / "log", "cluster") as head:
         deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert head.poll() is None, (tmp_path / "log").read_text()
+        while b"Ray runtime started" not in (folder / "log").read_bytes():
+            assert head.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < deadline
             time.sleep(0.2)
-        for name, told in (("named", ["--address", f"127.0.0.1:{port}"]), ("not", ["--workers", "1"])):
+        yield f"127.0.0.1:{port}"
+        head.terminate()
+        head.wait(SECONDS)
+
+
+def test_a_cluster_on_this_machine_is_used_if_it_is_named(
+    gru_bundle: Path, episodes: Path, tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    with cluster(tmp_path) as address:
+        for name, told in (("named", ["--address", address]), ("not", ["--workers", "1"])):
             run = [*command(gru_bundle, episodes, tmp_path / name, 0)[:-2], *told]
             done = subprocess.run(run, capture_output=True, text=True, check=False, timeout=SECONDS)
             assert done.returncode == 0, done.stderr
             assert ("on Ray, 1 workers" in done.stdout) == (name == "not")
             assert files_of(tmp_path / name) == expected
-        head.terminate()
-        head.wait(SECONDS)

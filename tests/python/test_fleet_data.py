@@ -261,11 +261,17 @@ def test_folders_with_all_sorts_of_files(tmp_path: Path) -> None:
     os.rename(data / "UPPER.NPZ.npz", data / "UPPER.NPZ")
     (data / "notes.txt").write_text("fine")
     (data / "back").symlink_to(data)
+    os.mkfifo(data / "pipe.npz")
+    np.savez(data / "words.npz", x=np.array(["a", "b"]))
     np.savez(data / "a.npz", x=series(1, 3))
     os.rename(data / "a.npz", os.fsencode(data) + b"/caf\xe9.npz")
     summary = replayed(bundle, data, data / "out")
     names = ["UPPER.NPZ", "caf\\xe9.npz", "läufe/日本.npz"]
     assert [one["episode"] for one in summary.rows["episodes"]] == names
+    assert {one["episode"]: one["why"] for one in summary.rows["skipped"]} == {
+        "pipe.npz": "expected a file",
+        "words.npz": "pre/x is float32[1,4], column x is str32[2], which is not converted",
+    }
     assert replayed(bundle, data, data / "again").episodes == 3  # the results in `out` are no data
     with pytest.raises(LeappValueError, match="which is the data"):
         replayed(bundle, data, data)

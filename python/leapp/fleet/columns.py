@@ -68,8 +68,6 @@ def _to_bfloat16(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _cast(series: Series, port: Port, column: str) -> np.ndarray[Any, Any]:
     """Numbers may be rounded to what a float can hold; what a port cannot hold at all is an error."""
     values = _widened(series)
-    if values.dtype.kind not in "biuf":
-        raise EpisodeError(f"{port.name} is {port.dtype}, column {column} is {series.dtype}, which is not converted")
     with np.errstate(all="ignore"):
         if port.dtype == "bfloat16":
             cast = _to_bfloat16(values)
@@ -93,10 +91,11 @@ def fit(series: Series, port: Port, column: str, cast: bool, by_step: bool) -> P
     """
     values = series.values
     if series.dtype != port.dtype:
-        if not cast:
+        if not cast or values.dtype.kind not in "biuf":
+            how = ": --cast converts" if values.dtype.kind in "biuf" else ", which is not converted"
             raise EpisodeError(
                 f"{port.name} is {_text(port.dtype, port.shape)}, column {column} is "
-                f"{_text(series.dtype, values.shape)}: --cast converts"
+                f"{_text(series.dtype, values.shape)}{how}"
             )
         values = _cast(series, port, column)
     elements = math.prod(port.shape)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -125,6 +126,8 @@ class _Finder:
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
+            if not stat.S_ISREG(status.st_mode):
+                raise EpisodeError("expected a file")
             ranges = row_ranges(str(path), *self._columns) if kind == "parquet" else []
         except Exception as error:  # bytes of strangers may end in any of them
             why = str(error) if isinstance(error, (LeappError, OSError)) else f"{type(error).__name__}: {error}"

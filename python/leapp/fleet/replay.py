@@ -96,7 +96,8 @@ def _workers(options: ReplayOptions) -> int:
         raise LeappImportError(f"{what}: expected Ray for that, which is not installed: pip install 'ray[data]'")
     if options.workers:
         return options.workers
-    return len(os.sched_getaffinity(0)) if options.address is None else -1
+    clustered = options.address is not None or os.environ.get("RAY_ADDRESS")
+    return -1 if clustered else len(os.sched_getaffinity(0))
 
 
 def _sample(sources: list[Source]) -> list[Source]:
