@@ -19,12 +19,27 @@ bool any_draw(const ValuePtr& value, Holds holds) {
                      [&](const TraceOp* op) { return op->random && holds(op->draw); });
 }
 
-bool is_same_in_every_call(const Draw& draw) { return draw.kept || (draw.again && !draw.anew); }
+using Later = Draw::Later;
+
+bool is_same_in_every_call(const Draw& draw) { return draw.is_kept() || draw.later == Later::kSame; }
+
+void note_read_again(const TraceOp& op) {
+  Later& later = const_cast<TraceOp&>(op).draw.later;
+  later = later == Later::kAnew || later == Later::kMixed ? Later::kMixed : Later::kKept;
+}
+
+void note_drawn_again(Draw& draw, bool same) {
+  if (!same) {
+    draw.later = draw.is_kept() ? Later::kMixed : Later::kAnew;
+  } else if (draw.later == Later::kUnknown || draw.later == Later::kAlways) {
+    draw.later = Later::kSame;
+  }
+}
 
 /// Of the only call of a node: a constant that says where it was drawn.
 void note_drawn_once(const TracedValue& value) {
   ConstantCell& cell = *value.drawn;
-  cell.random = cell.drawn_once = true;
+  cell.drawn = Drawn::kOnce;
   cell.provenance =
       make_value(TracedKind::kDrawn, {}, {.node = value.op->info->qualified_name(), .location = value.op->location});
   if (cell.location == 0) cell.location = value.op->location;
@@ -33,9 +48,12 @@ void note_drawn_once(const TracedValue& value) {
 void settle_value(ValuePtr& value, bool once) {
   if (!value->drawn) return;
   const bool same = any_draw(value, is_same_in_every_call);
-  if (!same && (!once || any_draw(value, [](const Draw& draw) { return draw.over_live; }))) return;
-  if (!same) note_drawn_once(*value);
-  value->drawn->settled = same;
+  if (!same && (!once || any_draw(value, [](const Draw& draw) { return draw.later == Later::kAlways; }))) return;
+  if (same) {
+    value->drawn->drawn = Drawn::kSettled;
+  } else {
+    note_drawn_once(*value);
+  }
   value = make_constant(value->drawn);
 }
 
@@ -55,14 +73,14 @@ std::vector<ValuePtr*> slots_of(NodeRecord& node) {
 }  // namespace
 
 bool is_drawn_anew(const ValuePtr& value) {
-  return any_draw(value, [](const Draw& draw) { return draw.anew; });
+  return any_draw(value, [](const Draw& draw) { return draw.is_anew(); });
 }
 
 std::vector<const TraceOp*> keep_draws_of_others(const std::vector<ValuePtr>& values, ActivationId call) {
   std::vector<const TraceOp*> found;
   for (const TraceOp* op : slice_of(values).ops) {
     if (!op->random || op->draw.call == 0 || op->draw.call == call) continue;
-    const_cast<TraceOp*>(op)->draw.kept = true;
+    note_read_again(*op);
     found.push_back(op);
   }
   return found;
@@ -71,15 +89,15 @@ std::vector<const TraceOp*> keep_draws_of_others(const std::vector<ValuePtr>& va
 void note_kept(const ValuePtr& value) {
   if (value->kind != TracedKind::kResult) return;
   for (const TraceOp* op : slice_of({value}).ops) {
-    if (op->random) const_cast<TraceOp*>(op)->draw.kept = true;
+    if (op->random) note_read_again(*op);
   }
 }
 
 bool note_draw(TraceOp& first, const TraceOp& now) {
   if (!first.random || !now.random) return true;
   const bool same = first.draw.generator != 0 && first.draw.generator == now.draw.generator;
-  (same ? first.draw.again : first.draw.anew) = true;
-  return same || !first.draw.kept;
+  note_drawn_again(first.draw, same);
+  return same || !first.draw.is_kept();
 }
 
 void settle_draws(NodeRecord& node) {

@@ -11,7 +11,7 @@
 namespace leapp::capture {
 
 std::optional<LeakSource> source_of(const ConstantCell& cell, std::uint64_t pass) {
-  if (!cell.provenance || cell.random) return std::nullopt;
+  if (!cell.provenance || cell.is_random()) return std::nullopt;
   const TracedValue& value = *cell.provenance;
   const Origin* origin = value.origin.get();
   if (value.kind == TracedKind::kPublished && !origin->constant)
@@ -78,7 +78,7 @@ bool LeakFinder::depends_on_state(const ValuePtr& value) const {
 
 void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
   const ConstantCell& cell = *value->cell;
-  if (cell.random || visit_buffer(use, cell)) return;
+  if (cell.is_random() || visit_buffer(use, cell)) return;
   if (is_written_in_place(cell)) {
     visit_memory(use, cell);
     return;

@@ -23,7 +23,7 @@ TEST(Leaks, SourceOfAConstant) {
   cell.provenance->origin->part = true;
   EXPECT_FALSE(source_of(cell, 5));
   cell.provenance->origin->part = false;
-  cell.random = true;
+  cell.drawn = Drawn::kElsewhere;
   EXPECT_FALSE(source_of(cell, 5));
 }
 

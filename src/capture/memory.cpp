@@ -204,7 +204,7 @@ ValuePtr Memory::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenanc
   cell->by_reference = false;
   cell->overwritten = !born_in_node_;
   cell->provenance = provenance;
-  cell->random = provenance && provenance->kind == TracedKind::kDrawn;
+  if (provenance && provenance->kind == TracedKind::kDrawn) cell->drawn = Drawn::kElsewhere;
   cell->location = builder.location();
   cell->home = weak_from_this();
   cell->place.dtype = dtype;

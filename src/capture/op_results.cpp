@@ -224,7 +224,8 @@ void OpResults::control(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
 void OpResults::drawn(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   const ActivationId call = state_.calls.only();
   if (call == 0) return drawn_for_several(op, outputs);
-  state_.builder.set_draw({.call = call, .generator = op.generator, .over_live = op.draws_over_live});
+  const Draw::Later later = op.draws_over_live ? Draw::Later::kAlways : Draw::Later::kUnknown;
+  state_.builder.set_draw({.call = call, .generator = op.generator, .later = later});
   op.written.empty() ? plain(op, outputs, true) : mutation_.write(op, outputs, true);
   state_.builder.set_draw({});
   for (const PendingOp::Written& written : op.written) state_.table.note_drawn(written.tensor);

@@ -212,7 +212,7 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
   }
   const bool cells = first->kind == TracedKind::kConstant && now->kind == TracedKind::kConstant;
   if (cells && (first->cell == now->cell || first->cell->is_same_memory(*now->cell))) return;
-  if (cells && (first->cell->random || now->cell->random)) return;  // reported as such
+  if (cells && (first->cell->is_random() || now->cell->is_random())) return;  // reported as such
   const ContentPtr before = evaluator_.value_of(first);
   const ContentPtr after = evaluator_.value_of(now);
   if (same_content(*before, *after)) return note_kept(first);

@@ -46,12 +46,12 @@ void report_constants(const std::string& node, const Slice& slice, Logger& log) 
     const std::string where = line_prefix(cell->location);
     const TracedKind kind = cell->provenance ? cell->provenance->kind : TracedKind::kConstant;
     const Origin* from = cell->provenance ? cell->provenance->origin.get() : nullptr;
-    if (cell->random) {
-      log.warning(
-          fmt::format("{}node '{}' uses a random tensor that {}{} made from nothing of the node's inputs. "
-                      "It is exported as a constant{}",
-                      where, node, from->node, at_line(from->location),
-                      cell->drawn_once ? "; run two passes before leapp.stop() to have it drawn in every step" : ""));
+    if (cell->is_random()) {
+      log.warning(fmt::format(
+          "{}node '{}' uses a random tensor that {}{} made from nothing of the node's inputs. "
+          "It is exported as a constant{}",
+          where, node, from->node, at_line(from->location),
+          cell->drawn == Drawn::kOnce ? "; run two passes before leapp.stop() to have it drawn in every step" : ""));
     } else if (kind == TracedKind::kGlue) {
       log.warning(fmt::format(
           "{}node '{}' reads what {}{} computed from {}/{} outside any node. It is exported as "

@@ -89,7 +89,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
     cell->by_reference = false;
   }
   cell->provenance = provenance;
-  cell->random = provenance && provenance->kind == TracedKind::kDrawn;
+  if (provenance && provenance->kind == TracedKind::kDrawn) cell->drawn = Drawn::kElsewhere;
   cell->location = builder_.location();
   if (tensor.requires_grad() && tensor.is_leaf()) cell->read_from = cell->storage();
   names_.name(cell, tensor);

@@ -34,20 +34,26 @@ class OpInfo;
 struct TracedValue;
 using ValuePtr = std::shared_ptr<TracedValue>;
 
+/// Whether a constant was drawn from a random generator while the session ran.
+enum class Drawn : std::uint8_t {
+  kNot,
+  kElsewhere,  ///< while no node was open, or several
+  kOnce,       ///< in the only call of its node: nobody can tell whether it would be drawn again
+  kSettled,    ///< in the first call of its node, and the same in later ones
+};
+
 /// A tensor that a node reads and did not compute. Held by reference until something is about to write to its
 /// memory; then it gets a copy of its own. What holds it is behind the virtual functions.
 struct ConstantCell {
   bool by_reference = true;
-  bool overwritten = false;         ///< the memory it was taken from has been written to since
-  std::uint64_t content_hash = 0;   ///< taken at stop()
-  std::string name;                 ///< "actor.0.weight", or empty
-  ValuePtr provenance;              ///< what this tensor held before a node took it as a constant; usually null
-  bool parameter = false;           ///< a parameter of the module that gave it its name
-  bool given = false;               ///< a default argument of an annotated function: may be an output as it is
-  bool random = false;              ///< drawn from a random generator while the session ran
-  bool fresh = false;               ///< made in the call that read it
-  bool settled = false;             ///< drawn in the first call, and known to be the same in later ones
-  bool drawn_once = false;          ///< drawn in the only call of its node: nobody can tell whether it would be again
+  bool overwritten = false;        ///< the memory it was taken from has been written to since
+  std::uint64_t content_hash = 0;  ///< taken at stop()
+  std::string name;                ///< "actor.0.weight", or empty
+  ValuePtr provenance;             ///< what this tensor held before a node took it as a constant; usually null
+  bool parameter = false;          ///< a parameter of the module that gave it its name
+  bool given = false;              ///< a default argument of an annotated function: may be an output as it is
+  bool fresh = false;              ///< made in the call that read it
+  Drawn drawn = Drawn::kNot;
   LocationId location = 0;          ///< first use
   const void* read_from = nullptr;  ///< of a parameter: its storage, which tells it from others that are used alike
 
@@ -60,6 +66,9 @@ struct ConstantCell {
   virtual ~ConstantCell() = default;
   ConstantCell(const ConstantCell&) = delete;
   ConstantCell& operator=(const ConstantCell&) = delete;
+
+  /// Numbers that a model may not want to have for ever.
+  [[nodiscard]] bool is_random() const { return drawn == Drawn::kElsewhere || drawn == Drawn::kOnce; }
 
   [[nodiscard]] virtual ValueType type() const = 0;
   /// The program goes on, and may change it: remembers what it holds.
@@ -90,12 +99,20 @@ struct TraceArgument {
 
 /// What is known of random numbers that were drawn from nothing live (draws.h).
 struct Draw {
+  enum class Later : std::uint8_t {
+    kUnknown,  ///< no later call has drawn here, or read the numbers
+    kAlways,   ///< likewise, but they were written over something live: drawn in every call, as one shows
+    kSame,     ///< later calls drew the same ones: the program sets the generator's seed
+    kAnew,     ///< a later call drew other ones
+    kKept,     ///< a later call read the numbers again
+    kMixed,    ///< one call read them again, another drew other ones
+  };
   ActivationId call = 0;        ///< the one that was open
   std::uint64_t generator = 0;  ///< hash of the generator's state before it
-  bool over_live = false;       ///< written over something live: to be drawn in every call, as one shows
-  bool kept = false;            ///< a later call read the numbers again
-  bool anew = false;            ///< a later call drew other ones
-  bool again = false;           ///< a later call drew the same ones: it sets the generator's seed
+  Later later = Later::kUnknown;
+
+  [[nodiscard]] bool is_kept() const { return later == Later::kKept || later == Later::kMixed; }
+  [[nodiscard]] bool is_anew() const { return later == Later::kAnew || later == Later::kMixed; }
 };
 
 /// An operator in functional form. Immutable once its results exist, but for operands that turn out to be state.

@@ -159,7 +159,7 @@ class Parser {
       } else if (scanner_.accept("given")) {
         cell.given = true;
       } else if (scanner_.accept("random")) {
-        cell.random = true;
+        cell.drawn = Drawn::kElsewhere;
       } else if (scanner_.accept("overwritten")) {
         cell.overwritten = true;
       } else if (scanner_.accept("copied")) {

@@ -144,7 +144,7 @@ class CallPrinter {
     if (!cell.name.empty()) facts += " named " + quote(cell.name);
     if (cell.location != 0) facts += " at " + place(cell.location);
     if (cell.given) facts += " given";
-    if (cell.random) facts += " random";
+    if (cell.is_random()) facts += " random";
     if (cell.overwritten) facts += " overwritten";
     if (!cell.by_reference) facts += " copied";
     if (cell.holders == 1) facts += " alone";

@@ -59,8 +59,8 @@ class Suspects {
   void add(const ValuePtr& value, bool beside_others) {
     if (!value || value->kind != TracedKind::kConstant) return;
     const ConstantCell& cell = *value->cell;
-    if (cell.parameter || cell.settled || cell.drawn_once || !cell.by_reference || (!beside_others && !replaced(cell)))
-      return;
+    const bool drawn_here = cell.drawn == Drawn::kSettled || cell.drawn == Drawn::kOnce;
+    if (cell.parameter || drawn_here || !cell.by_reference || (!beside_others && !replaced(cell))) return;
     all_.push_back({value->type, cell.location, beside_others, cell.fresh});
   }
 

@@ -43,7 +43,7 @@ std::uint64_t ValueNumbers::leaf(const ValuePtr& value) {
     const ValuePtr& other = constants_[at->second].second;
     const bool same = shared ? other->cell->is_same_memory(*value->cell)
                              : other->type == value->type && other->cell->hash() == value->cell->hash();
-    if (!same || other->cell->random != value->cell->random) continue;
+    if (!same || other->cell->is_random() != value->cell->is_random()) continue;
     known_cells_.emplace(value->cell.get(), at->second);
     return constants_[at->second].first;
   }

@@ -222,7 +222,7 @@ class NodeSuspects {
   }
 
   void add(const capture::ConstantCell& cell) {
-    if (!cell.random || !cell.provenance || !cell.provenance->origin) return;
+    if (!cell.is_random() || !cell.provenance || !cell.provenance->origin) return;
     const capture::Origin& from = *cell.provenance->origin;
     Finding& finding = add(Weight::kExplains, "random_constant", cell.location,
                            fmt::format("node '{}' uses a random tensor that {}{} made from nothing of the node's "
