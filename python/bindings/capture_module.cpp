@@ -23,6 +23,7 @@
 #include "front_end.h"
 #include "indexing.h"
 #include "leapp/capture.h"
+#include "module_calls.h"
 #include "naming.h"
 #include "python_location.h"
 #include "scripted.h"
@@ -218,11 +219,6 @@ NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   m.def("validate_written", &validate_written);
   m.def("is_active", &leapp::is_active);
   m.def("hook_installed", &leapp::capture::hook_installed);
-  m.def("name_tensors", [](const std::vector<std::tuple<at::Tensor, std::string, bool>>& names) {
-    unlocked([&] {
-      for (const auto& [tensor, name, parameter] : names) leapp::name_tensor(tensor, name, parameter);
-    });
-  });
   m.def("note_escape", &note_escape);
   m.def("note_default", &note_default);
   m.def("view_at", &view_at, nb::arg("base"), nb::arg("dim"), nb::arg("start"), nb::arg("stop").none() = nb::none(),
@@ -239,6 +235,7 @@ NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   m.def("followed_number", &followed_number);
   leapp::python::bind_annotations(m);
   leapp::python::bind_indexing(m);
+  leapp::python::bind_module_calls(m);
   leapp::python::bind_naming(m);
   leapp::python::bind_scripted(m);
   leapp::python::bind_console(m);

@@ -9,12 +9,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "capture/session.h"
 #include "common/exceptions.h"
+#include "module_tensors.h"
 #include "tensor_caster.h"
 
 namespace nb = nanobind;
@@ -25,10 +26,9 @@ namespace {
 // Guarded by Python's lock. Never destroyed: it holds Python objects, which may not outlive Python.
 struct Namers {
   PyObject* call_code = nullptr;  // of the function through which torch calls every module
-  nb::object name_module;
   nb::object find_holder;
   nb::object find_holders;
-  std::unordered_set<PyObject*> known;  // modules that have been named; kept alive by whoever named them
+  std::unordered_map<PyObject*, nb::object> known;  // modules whose tensors have been named
 };
 
 Namers& namers() {
@@ -58,40 +58,28 @@ nb::object called_module() {
   return owner;
 }
 
-void install_namers(nb::object call_code, nb::object name_module, nb::object find_holder, nb::object find_holders) {
+void install_namers(nb::object call_code, nb::object find_holder, nb::object find_holders) {
   Namers& held = namers();
   held.call_code = call_code.release().ptr();  // code objects are never freed while torch is loaded
-  held.name_module = std::move(name_module);
   held.find_holder = std::move(find_holder);
   held.find_holders = std::move(find_holders);
 }
 
-/// A getter that may be called, copied and dropped without Python's lock.
-std::function<at::Tensor()> unlocked_getter(nb::object get) {
-  const std::shared_ptr<nb::object> held(new nb::object(std::move(get)), [](nb::object* object) {
-    if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire python;
-    delete object;
-  });
-  return [held]() -> at::Tensor {
-    const nb::gil_scoped_acquire python;
-    try {
-      const nb::object tensor = (*held)();
-      return tensor.is_none() ? at::Tensor() : nb::cast<at::Tensor>(tensor);
-    } catch (nb::python_error& failure) {
-      failure.discard_as_unraisable("reading a buffer of a module");
-      return {};
-    }
-  };
-}
-
-void watch(const std::vector<std::pair<std::string, nb::object>>& buffers) {
+/// Gives the tensors of a module their names, and watches its buffers.
+void name_tensors_of(nb::handle module) {
   const auto session = capture::current_session();
   if (!session || session->stopped()) return;
-  std::vector<annotate::Buffer> watched;
-  watched.reserve(buffers.size());
-  for (const auto& [name, get] : buffers) watched.push_back({name, unlocked_getter(get)});
-  unlocked([&] { session->watch(watched); });
+  const ModuleTensors found = tensors_of_module(module);
+  unlocked([&] {
+    for (const ModuleTensors::Named& one : found.tensors) session->tensors().name(one.tensor, one.name, one.parameter);
+    if (!found.buffers.empty()) session->watch(found.buffers);
+  });
+}
+
+nb::list named_modules() {
+  nb::list modules;
+  for (const auto& [address, module] : namers().known) modules.append(module);
+  return modules;
 }
 
 }  // namespace
@@ -102,9 +90,9 @@ bool name_parameters() {
   Namers& held = namers();
   if (!held.call_code) return false;
   const nb::object module = called_module();
-  if (!module.is_valid() || !held.known.insert(module.ptr()).second) return false;
+  if (!module.is_valid() || !held.known.try_emplace(module.ptr(), module).second) return false;
   try {
-    held.name_module(module);
+    name_tensors_of(module);
     return true;
   } catch (nb::python_error& failure) {
     failure.discard_as_unraisable("naming the parameters of a module");
@@ -146,10 +134,9 @@ std::vector<capture::Holder> holders(const std::vector<at::Tensor>& tensors) {
 }
 
 void bind_naming(nb::module_& m) {
-  m.def("install_namers", &install_namers, nb::arg("call_code"), nb::arg("name_module"), nb::arg("find_holder"),
-        nb::arg("find_holders"));
-  m.def("forget_modules", [] { namers().known.clear(); });
-  m.def("watch", &watch, nb::arg("buffers"));
+  m.def("install_namers", &install_namers, nb::arg("call_code"), nb::arg("find_holder"), nb::arg("find_holders"));
+  m.def("named_modules", &named_modules);
+  m.def("forget_modules", [] { std::exchange(namers().known, {}); });  // their ends may run code of the program
 }
 
 }  // namespace leapp::python

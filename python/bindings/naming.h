@@ -17,7 +17,7 @@ bool name_parameters();
 std::string holder_name(const at::Tensor& tensor);
 std::vector<capture::Holder> holders(const std::vector<at::Tensor>& tensors);
 
-/// Adds install_namers, forget_modules and watch: how tensors get the names of the attributes that hold them.
+/// Adds install_namers, named_modules and forget_modules: how tensors get the names of the attributes that hold them.
 void bind_naming(nanobind::module_& m);
 
 }  // namespace leapp::python

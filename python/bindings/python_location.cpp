@@ -21,7 +21,7 @@ struct CodeInfo {
   bool skip = false;
   std::string file;
   std::string function;
-  std::unordered_map<int, LocationId> lines;
+  std::unordered_map<int, LocationId> places;  // by instruction
 };
 
 // Null until Python has told. Guarded by Python's lock.
@@ -49,10 +49,18 @@ CodeInfo& code_info(PyCodeObject* code) {
   return known->emplace(code, std::move(info)).first->second;
 }
 
+// To find the line of an instruction, Python goes through all that are before it.
+int instruction_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  return PyFrame_GetLineNumber(frame);  // as good a key
+#endif
+}
+
 LocationId of_frame(PyFrameObject* frame, CodeInfo& info) {
-  const int line = PyFrame_GetLineNumber(frame);
-  LocationId& id = info.lines[line];
-  if (id == 0) id = capture::intern_location(info.file, line, info.function);
+  LocationId& id = info.places[instruction_of(frame)];
+  if (id == 0) id = capture::intern_location(info.file, PyFrame_GetLineNumber(frame), info.function);
   return id;
 }
 

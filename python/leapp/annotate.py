@@ -12,6 +12,7 @@ back what it was given.
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -49,7 +50,9 @@ def input_tensors(node_name: str, tensors: Any) -> Any:
     >>> obs, command = annotate.input_tensors("policy", {"obs": obs, "command": command})
     """
     if capture.is_active():
-        _before(node_name, tensors)
+        front_end, changed_attributes = _watchers()
+        front_end.refresh()
+        changed_attributes.begin(node_name, tensors)
     return capture.input_tensors(node_name, tensors)
 
 
@@ -69,7 +72,7 @@ def output_tensors(
     """
     values = capture.output_tensors(node_name, tensors, static_outputs, export_with, backend_params)
     if capture.is_active():
-        _after(node_name)
+        _watchers()[1].end(node_name)
     return values
 
 
@@ -166,17 +169,11 @@ def _say_reset(call: str, node: str, states: list[str], reset_from: Any) -> None
             capture.reset_from(node, [state.replace(".", "_") if call == "module" else state], name or "")
 
 
-def _before(node: str, tensors: Any) -> None:
-    from leapp import changed_attributes, front_end
+@functools.cache
+def _watchers() -> tuple[Any, Any]:
+    from leapp import changed_attributes, front_end  # need torch
 
-    front_end.refresh()
-    changed_attributes.begin(node, tensors)
-
-
-def _after(node: str) -> None:
-    from leapp import changed_attributes
-
-    changed_attributes.end(node)
+    return front_end, changed_attributes
 
 
 def _buffer_names(model: torch.nn.Module, wanted: Any) -> list[str]:

@@ -17,14 +17,14 @@ import textwrap
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from types import FrameType, MemberDescriptorType
+from types import CodeType, FrameType, MemberDescriptorType
 from typing import Any
 
 import numpy as np
 import torch
 
 from leapp._native import capture
-from leapp.frames import members, user_frames
+from leapp.frames import members, user_frame
 from leapp.interpreter import variables
 
 _SIMPLE = frozenset({int, float, complex, bool, str, bytes, type(None)})
@@ -67,12 +67,6 @@ class _Owner:
     def __init__(self, owner: Any) -> None:
         self.kind = type(owner)
         self._refer = weakref.ref(owner)
-        self._slots = [
-            (name, member)
-            for base in self.kind.__mro__
-            for name, member in vars(base).items()
-            if type(member) is MemberDescriptorType and not name.startswith("__")
-        ]
         self._before = {name: _plain(value) for name, value in self._attributes(owner)}
 
     def changes(self) -> Iterator[tuple[str, str]]:
@@ -90,7 +84,7 @@ class _Owner:
         ignored = _names_of_every_module() if issubclass(self.kind, torch.nn.Module) else ()
         # A copy is made at once, unlike a list of items: another thread may be adding.
         found = [(name, value) for name, value in dict(members(owner)).items() if name not in ignored]
-        for name, member in self._slots:
+        for name, member in _slots(self.kind):
             try:
                 found.append((name, member.__get__(owner)))
             except AttributeError:  # not set
@@ -108,11 +102,11 @@ def _values_text(was: Any, now: Any) -> str:
 class _FirstCall:
     """The first call of a node."""
 
-    def __init__(self, owner: Any, inputs: Any, line: str) -> None:
-        self.line = line
+    def __init__(self, owner: Any, inputs: Any, place: tuple[str, int] | None) -> None:
+        self._place = place
         self.found: dict[str, tuple[type, str, str]] = {}  # "Policy.steps" -> class, attribute, values
         self._owners: dict[int, _Owner] = {}
-        self._arrays = set(_memories(inputs))  # what is done to inputs is in the graph
+        self._arrays = frozenset() if _only_tensors(inputs) else frozenset(_memories(inputs))  # theirs is in the graph
         if owner is not None:
             self.add(owner)
         self._own = len(self._owners)
@@ -139,8 +133,18 @@ class _FirstCall:
         """The line and the names."""
         names = [name + values for name, (_, _, values) in self.found.items()]
         lines = (_line_of(kind, name) for kind, name, _ in self.found.values())
-        line = next((found for found in lines if found), self.line)
+        opened = f"{self._place[0]}:{self._place[1]}" if self._place else ""
+        line = next((found for found in lines if found), opened)
         return line, ", ".join(names[:_MAX_NAMED] + ["more"] * (len(names) > _MAX_NAMED))
+
+
+def _only_tensors(inputs: Any) -> bool:
+    if type(inputs) is not dict:
+        return False
+    for value in inputs.values():  # noqa: SIM110 (a generator costs more than all it asks)
+        if type(value) is not torch.Tensor:
+            return False
+    return True
 
 
 def _memories(value: Any) -> Iterator[int]:
@@ -154,23 +158,45 @@ def _memories(value: Any) -> Iterator[int]:
             yield from _memories(item)
 
 
+@functools.cache
 def _names_of_every_module() -> frozenset[str]:
     """What torch keeps in a module."""
-    if not _module_names:
-        _module_names.append(frozenset(vars(torch.nn.Module())) - {"training"})
-    return _module_names[0]
+    return frozenset(vars(torch.nn.Module())) - {"training"}
 
 
-_module_names: list[frozenset[str]] = []
+_without_slots: dict[int, weakref.ref[type]] = {}  # by id: to look for them costs more than all the rest
+
+
+def _slots(kind: type) -> list[tuple[str, Any]]:
+    """Attributes of a class that are not in its objects' dicts."""
+    known = _without_slots.get(id(kind))
+    if known is not None and known() is kind:
+        return []
+    found = [
+        (name, member)
+        for base in kind.__mro__
+        for name, member in vars(base).items()
+        if type(member) is MemberDescriptorType and not name.startswith("__")
+    ]
+    if not found:
+        _without_slots[id(kind)] = weakref.ref(kind)
+    return found
 
 
 def _owner_of(frame: FrameType) -> Any:
     """The object whose method runs in a frame."""
     code = frame.f_code
-    if not code.co_argcount:
+    if not code.co_argcount or not _may_be_method(code):
         return None
     owner = variables(frame).get(code.co_varnames[0])
     return owner if any(code.co_name in vars(base) for base in type(owner).__mro__) else None
+
+
+def _may_be_method(code: CodeType) -> bool:
+    """To ask a frame for its variables takes as long as all the rest."""
+    qualified = getattr(code, "co_qualname", "C.f")  # since Python 3.11
+    within = qualified.rpartition(".")[0]
+    return code.co_varnames[0] == "self" or not (within == "" or within.endswith("<locals>"))
 
 
 def _line_of(kind: type, name: str) -> str:
@@ -200,24 +226,12 @@ def _attributes_in(tree: ast.AST, name: str) -> Iterator[ast.Attribute]:
         yield from _attributes_in(node, name)
 
 
-def _noticing(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Instead of a hook for all modules, with which torch calls each of them the long way."""
-
-    @functools.wraps(original)
-    def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-        if _open and not type(module).__module__.startswith("torch.nn."):
-            for call in _open:
-                call.add(module)
-        return original(module, *args, **kwargs)
-
-    return called
-
-
 def prepare() -> None:
     """When a session starts."""
     forget()
     original = torch.nn.Module.__call__
-    replacement = _noticing(original)
+    # Instead of a hook for all modules, with which torch calls each of them the long way.
+    replacement = capture.module_call(original)
     torch.nn.Module.__call__ = replacement
     _patched.append((original, replacement))
 
@@ -226,30 +240,42 @@ def begin(node: str, inputs: Any, function: Callable[..., Any] | None = None, ar
     """Before a node opens with these inputs; where it is a function, with that and its arguments."""
     if not isinstance(node, str) or node in _calls or not _patched:
         return
-    frame = next(user_frames(), None)
-    line = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
+    frame = user_frame()
     if function is not None:
         name = getattr(function, "__name__", "")
         first = arguments[0] if arguments else None
         owner = first if any(name in vars(base) for base in type(first).__mro__) else None
     else:
         owner = _owner_of(frame) if frame else None
-    _calls[node] = call = _FirstCall(owner, inputs, line)
+    place = (frame.f_code.co_filename, frame.f_lineno) if frame else None
+    _calls[node] = call = _FirstCall(owner, inputs, place)
     _open.append(call)
+    capture.watch_module_calls(_add)
 
 
 def end(node: str) -> None:
     """After a node has closed. Only its first call counts."""
     call = _calls.get(node)
     if call in _open:
-        _open.remove(call)
+        _close(call)
         call.look()
 
 
 def abandon(node: str) -> None:
     """After a call that will not be finished: the next is the first, unless there was one."""
     if _calls.get(node) in _open:
-        _open.remove(_calls.pop(node))
+        _close(_calls.pop(node))
+
+
+def _close(call: _FirstCall) -> None:
+    _open.remove(call)
+    if not _open:
+        capture.watch_module_calls(None)
+
+
+def _add(module: torch.nn.Module) -> None:
+    for call in list(_open):
+        call.add(module)
 
 
 def report() -> None:
@@ -265,6 +291,7 @@ def report() -> None:
 def forget() -> None:
     _calls.clear()
     _open.clear()
+    capture.forget_module_calls()
     while _patched:
         original, replacement = _patched.pop()
         if torch.nn.Module.__call__ is replacement:  # else it is somebody else's by now

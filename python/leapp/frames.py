@@ -16,6 +16,14 @@ def _is_the_users(module: str) -> bool:
     return module.partition(".")[0] not in ("leapp", "torch")
 
 
+def user_frame() -> FrameType | None:
+    """The innermost."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_the_users(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    return frame
+
+
 def user_frames() -> Iterator[FrameType]:
     """Innermost first."""
     frame: FrameType | None = sys._getframe(1)

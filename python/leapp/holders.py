@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import collections
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -18,41 +18,12 @@ from leapp.interpreter import references, variables
 
 _CONTAINERS = (list, tuple, collections.deque)
 
-_named: dict[int, torch.nn.Module] = {}  # by id: the reference keeps it from being reused
-
-
 def install() -> None:
-    _capture.install_namers(torch.nn.Module._call_impl.__code__, name_module, holder_name, find_holders)
+    _capture.install_namers(torch.nn.Module._call_impl.__code__, holder_name, find_holders)
 
 
 def forget() -> None:
-    _named.clear()
     _capture.forget_modules()
-
-
-def name_module(module: torch.nn.Module) -> None:
-    """Give the parameters of the outermost module that is called their names, and watch its buffers."""
-    seen = set()
-    names: list[tuple[torch.Tensor, str, bool]] = []
-    buffers = []
-    for path, inner in module.named_modules():
-        _named[id(inner)] = inner
-        prefix = f"{path}." if path else ""
-        for tensors, is_parameter in ((inner._parameters, True), (inner._buffers, False)):
-            for name, tensor in tensors.items():
-                if tensor is None or id(tensor) in seen:  # the first name of a shared tensor counts
-                    continue
-                seen.add(id(tensor))
-                names.append((tensor, prefix + name, is_parameter))
-                if not is_parameter:
-                    buffers.append((prefix + name, _getter(inner, name)))
-    _capture.name_tensors(names)
-    if buffers:
-        _capture.watch(buffers)
-
-
-def _getter(module: torch.nn.Module, name: str) -> Callable[[], torch.Tensor | None]:
-    return lambda: getattr(module, name, None)
 
 
 def holder_name(tensor: torch.Tensor) -> str:
@@ -158,7 +129,8 @@ def _owners(scopes: list[dict[str, Any]]) -> Iterator[Any]:
                 yield value
                 if issubclass(type(value), torch.nn.Module):
                     yield from value.modules()
-    yield from list(_named.values())
+    for module in _capture.named_modules():
+        yield from module.modules()
 
 
 def _name_in(names: dict[str, Any], tensor: torch.Tensor) -> str:

@@ -70,8 +70,8 @@ bool flag(const PendingOp& op, std::initializer_list<const char*> names) {
 }
 
 bool shape_depends_on_data(const TraceOp& op) {
+  if (!op.info->may_shape_by_data()) return false;
   const std::string& name = op.info->name();
-  // These lack the tag that would say so.
   if (name == "aten::nonzero_numpy" || (name == "aten::where" && op.info->overload().empty())) return true;
   if (name == "torchvision::nms") return true;
   const bool by_argument = (name == "aten::repeat_interleave" && op.info->overload() == "self_Tensor") ||

@@ -31,13 +31,13 @@ Status check_port_name(const std::string& node, const char* direction, const std
 
 Status check_port_tensor(const std::string& node, const char* direction, const std::string& name,
                          const at::Tensor& tensor) {
-  const std::string where = fmt::format("{} '{}' of node '{}'", direction, name, node);
-  if (!tensor.defined()) return wrong_type(where + ": expected a tensor, found none");
+  const auto where = [&] { return fmt::format("{} '{}' of node '{}'", direction, name, node); };
+  if (!tensor.defined()) return wrong_type(where() + ": expected a tensor, found none");
   if (!is_dense(tensor)) {
-    return invalid_argument(fmt::format("{}: expected a dense tensor, found a {} one", where, layout_text(tensor)));
+    return invalid_argument(fmt::format("{}: expected a dense tensor, found a {} one", where(), layout_text(tensor)));
   }
   if (tensor.is_meta())
-    return invalid_argument(where + ": expected a tensor with values, found one on the meta device");
+    return invalid_argument(where() + ": expected a tensor with values, found one on the meta device");
   const auto dtype = to_dtype(tensor.scalar_type());
   if (!dtype || !is_port_dtype(*dtype)) {
     return invalid_argument(

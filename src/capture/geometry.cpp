@@ -45,7 +45,9 @@ bool Geometry::row_major() const {
 }
 
 bool Geometry::covers(std::int64_t range_bytes) const {
-  if (byte_offset != 0 || element_count() * item_size() != range_bytes) return false;
+  const std::int64_t count = element_count();
+  if (byte_offset != 0 || count * item_size() != range_bytes) return false;
+  if (count > 0 && row_major()) return true;
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
@@ -59,17 +61,29 @@ bool Geometry::covers(std::int64_t range_bytes) const {
   return true;
 }
 
-Geometry geometry_of(const at::Tensor& tensor, std::uintptr_t range_begin) {
-  Geometry geometry;
-  geometry.sizes = c10::DimVector(tensor.sizes());
-  geometry.strides = c10::DimVector(tensor.strides());
-  geometry.dtype = tensor.scalar_type();
-  geometry.conjugated = tensor.is_conj();
-  geometry.negated = tensor.is_neg();
+namespace {
+
+std::int64_t offset_of(const at::Tensor& tensor, std::uintptr_t range_begin) {
   const auto base = reinterpret_cast<std::uintptr_t>(tensor.storage().data());
-  geometry.byte_offset = static_cast<std::int64_t>(base - range_begin) +
-                         tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
-  return geometry;
+  return static_cast<std::int64_t>(base - range_begin) +
+         tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+}  // namespace
+
+Geometry geometry_of(const at::Tensor& tensor, std::uintptr_t range_begin) {
+  return {.sizes = c10::DimVector(tensor.sizes()),
+          .strides = c10::DimVector(tensor.strides()),
+          .byte_offset = offset_of(tensor, range_begin),
+          .dtype = tensor.scalar_type(),
+          .conjugated = tensor.is_conj(),
+          .negated = tensor.is_neg()};
+}
+
+bool lies_at(const at::Tensor& tensor, std::uintptr_t range_begin, const Geometry& place) {
+  return offset_of(tensor, range_begin) == place.byte_offset && tensor.scalar_type() == place.dtype &&
+         tensor.sizes() == c10::IntArrayRef(place.sizes) && tensor.strides() == c10::IntArrayRef(place.strides) &&
+         tensor.is_conj() == place.conjugated && tensor.is_neg() == place.negated;
 }
 
 }  // namespace leapp::capture

@@ -44,5 +44,7 @@ struct Geometry {
 
 /// REQUIRES: the tensor is strided and has storage. `range_begin` is the address the range starts at.
 Geometry geometry_of(const at::Tensor& tensor, std::uintptr_t range_begin);
+/// Whether that is `place`.
+bool lies_at(const at::Tensor& tensor, std::uintptr_t range_begin, const Geometry& place);
 
 }  // namespace leapp::capture

@@ -50,6 +50,10 @@ TEST(Geometry, OfATensorInItsMemory) {
   EXPECT_EQ(part.sizes, c10::DimVector({4}));
   EXPECT_EQ(part.strides, c10::DimVector({5}));
   EXPECT_EQ(part.byte_offset, 8);
+  EXPECT_TRUE(lies_at(whole.select(1, 2), begin, part));
+  EXPECT_FALSE(lies_at(whole.select(1, 3), begin, part));
+  EXPECT_FALSE(lies_at(whole.select(1, 2).view(at::kInt), begin, part));
+  EXPECT_FALSE(lies_at(whole.select(1, 2), begin + 4, part));
 }
 
 }  // namespace

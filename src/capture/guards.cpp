@@ -31,6 +31,7 @@ bool same_question(const Guard& a, const Guard& b) {
 }
 
 bool is_decision(const TraceOp& op) {
+  if (!op.info->may_decide()) return false;
   const std::string& name = op.info->name();
   const ValuePtr& first = op.arguments[0].tensor;
   if (!first) return false;
@@ -42,14 +43,10 @@ bool is_decision(const TraceOp& op) {
 }
 
 bool gives_rows(const TraceOp& op) {
-  const std::string& name = op.info->name();
-  const bool searches = name == "aten::nonzero" || name == "aten::nonzero_numpy" || name == "aten::argwhere" ||
-                        name == "aten::masked_select" || name == "aten::index" ||
-                        (name == "aten::where" && op.info->overload().empty());
-  if (!searches) return false;
+  if (!op.info->searches()) return false;
   const ValuePtr mask = searched(op);
   if (!mask) return false;
-  if (name != "aten::index") return true;
+  if (op.info->name() != "aten::index") return true;
   // Several masks have to agree in more than one of them having elements.
   const auto& indices = op.arguments[1].list;
   return std::count_if(indices.begin(), indices.end(), is_mask) == 1;

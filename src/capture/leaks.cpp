@@ -44,6 +44,7 @@ void LeakFinder::drain() {
   while (!pending_.empty()) {
     TraceOp* op = pending_.back();
     pending_.pop_back();
+    random_ = random_ || op->random;
     std::size_t operand = 0;
     for_each_operand(*op, [&](const ValuePtr& value) {
       visit(value);

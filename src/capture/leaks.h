@@ -71,6 +71,8 @@ class LeakFinder {
   void search(const std::vector<Guard>& guards);
   /// Whether a value that depends on constants only depends on something that changes from call to call.
   [[nodiscard]] bool depends_on_state(const ValuePtr& value) const;
+  /// Whether any operator that was met draws random numbers.
+  [[nodiscard]] bool any_random() const { return random_; }
   std::vector<Leak> take() { return std::move(leaks_); }
 
  private:
@@ -93,6 +95,7 @@ class LeakFinder {
   std::vector<TraceOp*> pending_;
   std::vector<std::pair<Use, std::shared_ptr<ConstantCell>>> unchanged_;  // read from memory that was written elsewhere
   std::map<const TraceOp*, bool> seen_;
+  bool random_ = false;
 };
 
 }  // namespace leapp::capture

@@ -139,6 +139,11 @@ bool is_tensor_like(const c10::TypePtr& type) {
   return false;
 }
 
+template <std::size_t count>
+bool is_one_of(const std::string& name, const std::array<std::string_view, count>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // All overloads of a name: the dispatcher offers only a flat list of everything it knows.
 std::vector<c10::OperatorHandle> overloads(const std::string& name) {
   static const auto* index = [] {
@@ -202,6 +207,15 @@ std::optional<std::vector<int>> match_arguments(const c10::FunctionSchema& twin,
 OpInfo::OpInfo(const c10::OperatorHandle& handle)
     : handle_(std::make_unique<const c10::OperatorHandle>(handle)), schema_(handle_->schema()) {
   class_ = classify(name(), overload());
+  read_schema();
+  random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);
+  dynamic_shape_ = handle_->hasTag(at::Tag::dynamic_output_shape);
+  inplace_view_ = handle_->hasTag(at::Tag::inplace_view);
+  composite_ = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  read_name();
+}
+
+void OpInfo::read_schema() {
   for (std::size_t i = 0; i < schema_.arguments().size(); ++i) {
     const c10::AliasInfo* alias = schema_.arguments()[i].alias_info();
     if (alias && alias->isWrite()) writes_.push_back(i);
@@ -219,22 +233,34 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     }
     return_aliases_.push_back(written);
   }
+  gives_views_ = writes_.empty() && std::any_of(schema_.returns().begin(), schema_.returns().end(),
+                                                [](const c10::Argument& result) { return result.alias_info(); });
+}
+
+// What nothing but its name tells. Names are compared here, once, not for every call.
+void OpInfo::read_name() {
   // Ours never come into a model as they are.
   static constexpr std::array<std::string_view, 9> kOwn = {
       "aten::",     "prims::",    "prim::",           "quantized::", "mkldnn::",
       "inductor::", "profiler::", "static_runtime::", "leapp::"};
   torchs_own_ =
       std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
-  random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);
   static constexpr std::array<std::string_view, 8> kOverSelf = {
       "aten::normal_",     "aten::uniform_",   "aten::exponential_", "aten::cauchy_",
       "aten::log_normal_", "aten::geometric_", "aten::bernoulli_",   "aten::random_"};
-  draws_over_self_ = std::find(kOverSelf.begin(), kOverSelf.end(), name()) != kOverSelf.end();
-  gives_views_ = writes_.empty() && std::any_of(schema_.returns().begin(), schema_.returns().end(),
-                                                [](const c10::Argument& result) { return result.alias_info(); });
-  dynamic_shape_ = handle_->hasTag(at::Tag::dynamic_output_shape);
-  inplace_view_ = handle_->hasTag(at::Tag::inplace_view);
-  composite_ = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  draws_over_self_ = is_one_of(name(), kOverSelf);
+  static constexpr std::array<std::string_view, 4> kDeciding = {"aten::is_nonzero", "aten::item", "aten::equal",
+                                                                "aten::allclose"};
+  may_decide_ = is_one_of(name(), kDeciding);
+  static constexpr std::array<std::string_view, 5> kSearching = {
+      "aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::masked_select", "aten::index"};
+  const bool where = name() == "aten::where" && overload().empty();
+  searches_ = where || is_one_of(name(), kSearching);
+  // These lack the tag that would say so.
+  static constexpr std::array<std::string_view, 3> kUntagged = {"aten::nonzero_numpy", "aten::repeat_interleave",
+                                                                "torchvision::nms"};
+  may_shape_by_data_ =
+      dynamic_shape_ || where || is_one_of(name(), kUntagged) || overload() == "tensor_indices_or_sections";
 }
 
 OpInfo::~OpInfo() = default;

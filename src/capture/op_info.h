@@ -81,6 +81,14 @@ class OpInfo {
   /// Whether it gives memory of its arguments and writes to none of it.
   [[nodiscard]] bool gives_views() const { return gives_views_; }
 
+  /// Whether it may give a bool that the program goes one way or another by (guards.h).
+  [[nodiscard]] bool may_decide() const { return may_decide_; }
+  /// Whether it gives the elements of a tensor that are not zero, or of another one where they are not.
+  [[nodiscard]] bool searches() const { return searches_; }
+  /// Whether the shapes of its results may depend on elements; which arguments make it so is shape_depends_on_data's
+  /// business.
+  [[nodiscard]] bool may_shape_by_data() const { return may_shape_by_data_; }
+
   /// Whether it draws every element of the tensor it writes to: what that held does not matter, though its functional
   /// form is given a tensor like it.
   [[nodiscard]] bool draws_over_self() const { return draws_over_self_; }
@@ -89,6 +97,9 @@ class OpInfo {
   [[nodiscard]] int argument(std::string_view name) const;
 
  private:
+  void read_schema();
+  void read_name();
+
   std::unique_ptr<const c10::OperatorHandle> handle_;
   const c10::FunctionSchema& schema_;
   OpClass class_ = OpClass::kPlain;
@@ -101,6 +112,9 @@ class OpInfo {
   bool returns_tensor_ = false;
   bool gives_views_ = false;
   bool draws_over_self_ = false;
+  bool may_decide_ = false;
+  bool searches_ = false;
+  bool may_shape_by_data_ = false;
   bool torchs_own_ = true;
   mutable std::optional<FunctionalTwin> twin_;  // found on first use, under the session's lock
 };

@@ -45,6 +45,15 @@ void compare_kept(Comparison& comparison, NodeRecord& record, const Survivors& s
   }
 }
 
+void keep_draws(const NodeRecord& record, ActivationId call, Logger& log) {
+  for (const TraceOp* op : keep_draws_of_others(record.output_values, call)) {
+    log.warning(
+        fmt::format("node '{}' uses random numbers that {}{} drew in another node. They are exported as a constant; "
+                    "announce them with input_tensors",
+                    record.name, op->info->qualified_name(), at_line(op->location)));
+  }
+}
+
 }  // namespace
 
 const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& buffers) {
@@ -66,12 +75,7 @@ void StateAnalysis::first_call(NodeRecord& record, const CallTrace& call, TraceB
                     "call; keep it a tensor to have it change",
                     line_prefix(location), record.name));
   }
-  for (const TraceOp* op : keep_draws_of_others(record.output_values, call.activation)) {
-    log_.warning(
-        fmt::format("node '{}' uses random numbers that {}{} drew in another node. They are exported as a constant; "
-                    "announce them with input_tensors",
-                    record.name, op->info->qualified_name(), at_line(op->location)));
-  }
+  if (finder.any_random()) keep_draws(record, call.activation, log_);
   record.leaks = finder.take();
 }
 

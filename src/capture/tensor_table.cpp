@@ -34,7 +34,7 @@ TensorTable::Entry* TensorTable::valid_entry(const at::Tensor& tensor) {
   if (!entry.content) return StorageTable::trackable(tensor) ? nullptr : &entry;
   if (!StorageTable::trackable(tensor)) return nullptr;
   const bool current = storages_.is_at(tensor, entry.content) && entry.epoch == entry.content->epoch() &&
-                       entry.geometry == geometry_of(tensor, entry.content->begin());
+                       lies_at(tensor, entry.content->begin(), entry.geometry);
   return current ? &entry : nullptr;
 }
 
@@ -126,8 +126,8 @@ void TensorTable::bind_content(const at::Tensor& tensor, ValuePtr value) {
     return;
   }
   const auto memory = storages_.content(tensor);
-  memory->overlay(geometry_of(tensor, memory->begin()), value);
-  bind(tensor, std::move(value), memory);
+  const Entry& entry = bind(tensor, value, memory);
+  memory->overlay(entry.geometry, std::move(value));
 }
 
 void TensorTable::bind_view(const at::Tensor& tensor, ValuePtr value) {

@@ -220,6 +220,29 @@ def test_parameters_keep_their_names(folder: Path) -> None:
     assert {name for name, _ in load(folder, "policy").named_parameters()} == set(wanted) - {"mean"}
 
 
+class Shared(torch.nn.Module):
+    """A layer that has two names, and one of scripted code, whose parts are in no dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+        self.again = self.layer
+        self.absent = None
+        self.register_parameter("missing", None)
+        self.scripted = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(2, 2)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scripted(self.again(self.layer(x)))
+
+
+def test_shared_and_scripted_layers_keep_their_names(folder: Path) -> None:
+    shared = Shared()
+    node("n", lambda x: {"y": shared(x)}, x=torch.randn(1, 2))
+    finish(folder)
+    names = ["layer.weight", "layer.bias", "scripted.0.weight", "scripted.0.bias"]
+    assert sorted(load(folder, "n").state_dict()) == sorted(names)
+
+
 def test_two_modules_with_the_same_names(folder: Path) -> None:
     torch.manual_seed(0)
     first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)

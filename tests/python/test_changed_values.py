@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import inspect
 import itertools
 import sys
 import threading
@@ -373,6 +374,34 @@ def test_who_replaced_the_call_of_modules_meanwhile_keeps_it(tmp_path: Path) -> 
         assert torch.equal(torch.nn.Identity()(torch.ones(2)), torch.ones(2))
     finally:
         torch.nn.Module.__call__ = before
+
+
+class Scaled(torch.nn.Module):
+    def forward(self, x: torch.Tensor, *, by: float = 2.0) -> torch.Tensor:
+        if by == 0:
+            raise ZeroDivisionError("by")
+        return x * by
+
+
+def test_modules_are_called_as_ever_meanwhile(tmp_path: Path) -> None:
+    """What stands in the place of Module.__call__ is written in C."""
+    scaled, x = Scaled(), torch.ones(2)
+    signature = inspect.signature(torch.nn.Module.__call__)
+    leapp.start("loop", save_path=str(tmp_path))
+    annotate.input_tensors("policy", {"obs": x})
+    try:
+        assert torch.equal(scaled(x, by=3.0), x * 3)
+        assert torch.equal(scaled(x=x), x * 2)
+        assert torch.equal(torch.nn.Module.__call__(scaled, x, by=4.0), x * 4)
+        assert torch.equal(scaled.__call__(x), x * 2)
+        assert list(map(scaled, [x]))[0].tolist() == [2, 2]
+        assert inspect.signature(torch.nn.Module.__call__) == signature
+        with pytest.raises(ZeroDivisionError, match="by"):
+            scaled(x, by=0)
+        with pytest.raises(TypeError):
+            torch.nn.Module.__call__()
+    finally:
+        leapp.stop()
 
 
 def test_other_threads_may_add_attributes_meanwhile(tmp_path: Path) -> None:
