@@ -49,7 +49,7 @@ bool note_escape(const at::Tensor& tensor, const std::string& how) {
 
 void note_default(const std::string& node, const at::Tensor& tensor) {
   const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->note_default(node, tensor); });
+  if (session && !session->stopped()) unlocked([&] { session->annotations().note_default(node, tensor); });
 }
 
 /// See TensorNotices::view_at. None: do what torch does.

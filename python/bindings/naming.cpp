@@ -72,7 +72,7 @@ void name_tensors_of(nb::handle module) {
   const ModuleTensors found = tensors_of_module(module);
   unlocked([&] {
     for (const ModuleTensors::Named& one : found.tensors) session->tensors().name(one.tensor, one.name, one.parameter);
-    if (!found.buffers.empty()) session->watch(found.buffers);
+    if (!found.buffers.empty()) session->annotations().watch(found.buffers);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "capture/arguments.h"
 #include "capture/tensor_content.h"
@@ -43,7 +44,20 @@ Status check_port_tensor(const std::string& node, const char* direction, const s
     return invalid_argument(
         fmt::format("{}: expected a dtype that a bundle knows (float16/32/64, bfloat16, int8/16/32/64, "
                     "uint8, bool), found {}",
-                    where, dtype_text(tensor.scalar_type())));
+                    where(), dtype_text(tensor.scalar_type())));
+  }
+  return {};
+}
+
+Status check_ports(const std::string& node, const char* direction, const PortTensors& tensors) {
+  std::set<std::string> seen;
+  for (const auto& [name, tensor, semantics] : tensors) {
+    LEAPP_RETURN_IF_ERROR(check_port_name(node, direction, name));
+    if (!seen.insert(name).second) {
+      return invalid_argument(
+          fmt::format("node '{}': two {}s are called '{}'; names must be unique", node, direction, name));
+    }
+    LEAPP_RETURN_IF_ERROR(check_port_tensor(node, direction, name, tensor));
   }
   return {};
 }

@@ -20,6 +20,9 @@ Status check_port_name(const std::string& node, const char* direction, const std
 Status check_port_tensor(const std::string& node, const char* direction, const std::string& name,
                          const at::Tensor& tensor);
 
+/// All of these, each with a name of its own.
+Status check_ports(const std::string& node, const char* direction, const PortTensors& tensors);
+
 /// The type the first call had.
 Status check_same_type(const std::string& node, const char* direction, const std::string& name,
                        const ValueType& expected, const at::Tensor& tensor);

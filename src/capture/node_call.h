@@ -4,12 +4,12 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "capture/call_buffers.h"
 #include "capture/leaks.h"
 #include "capture/record.h"
 #include "capture/recorder.h"
@@ -27,7 +27,7 @@ struct CallOutputs {
 /// One call of a node, from its first input to its outputs. Guarded by the recorder's lock.
 class NodeCall {
  public:
-  NodeCall(std::string node, Recorder& recorder) : node_(std::move(node)), recorder_(&recorder) {}
+  NodeCall(const std::string& node, Recorder& recorder) : node_(node), recorder_(&recorder), buffers_(node, recorder) {}
 
   [[nodiscard]] const std::string& node() const { return node_; }
   [[nodiscard]] ActivationId activation() const { return activation_; }
@@ -35,6 +35,8 @@ class NodeCall {
   /// Copies, in the order of inputs().
   [[nodiscard]] const std::vector<at::Tensor>& input_values() const { return values_; }
   [[nodiscard]] const PortTensors& updates() const { return updates_; }
+  [[nodiscard]] CallBuffers& buffers() { return buffers_; }
+  [[nodiscard]] const CallBuffers& buffers() const { return buffers_; }
 
   void open() { activation_ = recorder_->open(node_); }
 
@@ -47,15 +49,8 @@ class NodeCall {
   // node_call_state.cpp. State that the user declares.
   /// Next values of declared states. On failure nothing has changed.
   Status update_state(const NamedTensors& tensors);
+  /// Whether a buffer may have this name.
   Status check_buffer(const std::string& name, const at::Tensor& tensor) const;
-  [[nodiscard]] bool is_declared(const std::string& name, const at::Tensor& tensor) const;
-  void add_buffer(const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared);
-  /// How to get at what the buffers hold now, to be asked without the lock; empty: the tensor stays the same.
-  [[nodiscard]] std::vector<std::function<at::Tensor()>> getters() const;
-  /// The answers, in the same order.
-  void look_at_buffers(const std::vector<at::Tensor>& now, Logger& log);
-  /// What the buffer that `leak` is of holds now; undefined: it is of none.
-  [[nodiscard]] const at::Tensor* buffer_at_end(const Leak& leak) const;
 
   // node_call_outputs.cpp. What comes out, and how it is matched with the first call: by the names of the ports.
   Status check_outputs(const PortTensors& tensors, const PortTensors& static_outputs, const NodeRecord* known) const;
@@ -71,17 +66,7 @@ class NodeCall {
   [[nodiscard]] CallTrace trace(const CallOutputs& outputs, std::uint64_t pass) const;
 
  private:
-  struct Buffer {
-    std::function<at::Tensor()> get;  // empty: the tensor stays the same
-    at::Tensor tensor;                // when the call began
-    at::Tensor at_end;                // when it ends
-  };
-
   Status check_update(const std::string& name, const at::Tensor& tensor) const;
-  Status check_depends(const PortTensor& output) const;
-  Status check_static(const PortTensors& static_outputs) const;
-  Status check_ports(const char* direction, const PortTensors& tensors) const;
-  Status check_reentry(const PortTensors& outputs, const NodeRecord& known) const;
   [[nodiscard]] bool is_same_input(std::size_t at, const PortRecord& port, const at::Tensor& tensor) const;
 
   std::string node_;
@@ -91,9 +76,8 @@ class NodeCall {
   std::vector<at::Tensor> values_;                          // of the inputs: copies
   std::vector<ValuePtr> traced_;                            // of the inputs
   std::vector<std::pair<std::string, ValuePtr>> replaced_;  // inputs as they were before they were announced again
-  std::vector<BufferTrace> buffers_;
-  std::vector<Buffer> tensors_;  // of the buffers
-  PortTensors updates_;          // next values of declared state
+  CallBuffers buffers_;
+  PortTensors updates_;  // next values of declared state
 };
 
 /// Where `port` of an input comes from, as far as `call` and its recorder know.

@@ -36,7 +36,7 @@ Status NodeCall::check_source(const std::string& port, const at::Tensor& tensor)
 }
 
 Status NodeCall::check_inputs(const PortTensors& tensors, bool state, const NodeRecord* known) const {
-  LEAPP_RETURN_IF_ERROR(check_ports("input", tensors));
+  LEAPP_RETURN_IF_ERROR(check_ports(node_, "input", tensors));
   for (const auto& [name, tensor, semantics] : tensors) {
     LEAPP_RETURN_IF_ERROR(check_source(name, tensor));
     const std::size_t announced = position_of(inputs_, name);

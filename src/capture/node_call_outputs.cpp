@@ -58,41 +58,54 @@ const TraceOp* reader_of(const Slice& slice, const ValuePtr& value) {
 // A copy: what the user does to the tensor later is no business of the model.
 ValuePtr static_value(const at::Tensor& tensor) { return constant_of(dense_copy(tensor), 0); }
 
-}  // namespace
-
-Status NodeCall::check_ports(const char* direction, const PortTensors& tensors) const {
-  std::set<std::string> seen;
-  for (const auto& [name, tensor, semantics] : tensors) {
-    LEAPP_RETURN_IF_ERROR(check_port_name(node_, direction, name));
-    if (!seen.insert(name).second) {
-      return invalid_argument(
-          fmt::format("node '{}': two {}s are called '{}'; names must be unique", node_, direction, name));
-    }
-    LEAPP_RETURN_IF_ERROR(check_port_tensor(node_, direction, name, tensor));
-  }
-  return {};
-}
-
-Status NodeCall::check_depends(const PortTensor& output) const {
-  const ValuePtr value = recorder_->table().find(output.tensor, activation_);
+Status check_depends(const NodeCall& call, Recorder& recorder, const PortTensor& output) {
+  const ValuePtr value = recorder.table().find(output.tensor, call.activation());
   // What depends on no input may be state: later calls tell (constant_outputs.h).
-  if (!value || value->owner == 0 || value->owner == activation_) return {};
+  if (!value || value->owner == 0 || value->owner == call.activation()) return {};
   return failed_precondition(fmt::format("output '{}' of node '{}': the tensor is a value of node '{}'", output.name,
-                                         node_, recorder_->calls().name_of(value->owner)));
+                                         call.node(), recorder.calls().name_of(value->owner)));
 }
 
-Status NodeCall::check_static(const PortTensors& static_outputs) const {
+Status check_static(const NodeCall& call, Recorder& recorder, const PortTensors& static_outputs) {
   for (const PortTensor& output : static_outputs) {
-    const ValuePtr value = recorder_->table().find(output.tensor);
-    const bool callers_own = value && value->kind == TracedKind::kInput && !recorder_->table().find_own(output.tensor);
+    const ValuePtr value = recorder.table().find(output.tensor);
+    const bool callers_own = value && value->kind == TracedKind::kInput && !recorder.table().find_own(output.tensor);
     if (!value || value->owner == 0 || callers_own) continue;
     return invalid_argument(
         fmt::format("static output '{}' of node '{}': the tensor is computed in node '{}'; a static output is a tensor "
                     "that depends on no input. Announce it among the other outputs",
-                    output.name, node_, recorder_->calls().name_of(value->owner)));
+                    output.name, call.node(), recorder.calls().name_of(value->owner)));
   }
   return {};
 }
+
+Status check_reentry(const NodeCall& call, const PortTensors& outputs, const NodeRecord& known) {
+  const auto lacks = [&](const PortRecord& port) { return named(call.inputs(), port.name) == call.inputs().end(); };
+  if (std::any_of(known.inputs.begin(), known.inputs.end(), lacks)) {
+    const std::set<std::string> needed = inputs_that_matter(known);
+    for (const PortRecord& port : known.inputs) {
+      if (!lacks(port) || !needed.contains(port.name)) continue;
+      return invalid_argument(
+          fmt::format("node '{}': call {} announces {}, and the outputs of the first call depend on '{}' too; announce "
+                      "it in every call",
+                      call.node(), known.calls, names_without(call.inputs(), PortTensors()), port.name));
+    }
+  }
+  const std::string missing = names_without(known.outputs, outputs);
+  const std::string added = names_without(outputs, known.outputs);
+  if (!missing.empty() || !added.empty()) {
+    return invalid_argument(fmt::format("node '{}': call {} has other outputs than the first call{}{}{}{}", call.node(),
+                                        known.calls, missing.empty() ? "" : "; missing: ", missing,
+                                        added.empty() ? "" : "; new: ", added));
+  }
+  for (const PortTensor& output : outputs) {
+    LEAPP_RETURN_IF_ERROR(
+        check_same_type(call.node(), "output", output.name, named(known.outputs, output.name)->type, output.tensor));
+  }
+  return {};
+}
+
+}  // namespace
 
 PortTensors NodeCall::all_outputs(const PortTensors& tensors, const PortTensors& static_outputs) const {
   PortTensors all = tensors;
@@ -106,36 +119,10 @@ Status NodeCall::check_outputs(const PortTensors& tensors, const PortTensors& st
   if (tensors.empty() && static_outputs.empty())
     return invalid_argument(fmt::format("node '{}': output_tensors needs at least one output", node_));
   const PortTensors all = all_outputs(tensors, static_outputs);
-  LEAPP_RETURN_IF_ERROR(check_ports("output", all));
-  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(output));
-  LEAPP_RETURN_IF_ERROR(check_static(static_outputs));
-  return known ? check_reentry(all, *known) : Status();
-}
-
-Status NodeCall::check_reentry(const PortTensors& outputs, const NodeRecord& known) const {
-  const auto lacks = [&](const PortRecord& port) { return named(inputs_, port.name) == inputs_.end(); };
-  if (std::any_of(known.inputs.begin(), known.inputs.end(), lacks)) {
-    const std::set<std::string> needed = inputs_that_matter(known);
-    for (const PortRecord& port : known.inputs) {
-      if (!lacks(port) || !needed.contains(port.name)) continue;
-      return invalid_argument(
-          fmt::format("node '{}': call {} announces {}, and the outputs of the first call depend on '{}' too; announce "
-                      "it in every call",
-                      node_, known.calls, names_without(inputs_, PortTensors()), port.name));
-    }
-  }
-  const std::string missing = names_without(known.outputs, outputs);
-  const std::string added = names_without(outputs, known.outputs);
-  if (!missing.empty() || !added.empty()) {
-    return invalid_argument(fmt::format("node '{}': call {} has other outputs than the first call{}{}{}{}", node_,
-                                        known.calls, missing.empty() ? "" : "; missing: ", missing,
-                                        added.empty() ? "" : "; new: ", added));
-  }
-  for (const PortTensor& output : outputs) {
-    LEAPP_RETURN_IF_ERROR(
-        check_same_type(node_, "output", output.name, named(known.outputs, output.name)->type, output.tensor));
-  }
-  return {};
+  LEAPP_RETURN_IF_ERROR(check_ports(node_, "output", all));
+  for (const PortTensor& output : tensors) LEAPP_RETURN_IF_ERROR(check_depends(*this, *recorder_, output));
+  LEAPP_RETURN_IF_ERROR(check_static(*this, *recorder_, static_outputs));
+  return known ? check_reentry(*this, all, *known) : Status();
 }
 
 // An input that the first call did not have must not matter. One that was announced again must not matter as it was
@@ -202,7 +189,7 @@ CallTrace NodeCall::trace(const CallOutputs& outputs, std::uint64_t pass) const 
                   .activation = activation_,
                   .outputs = {},
                   .guards = recorder_->guards().take(activation_),
-                  .buffers = buffers_,
+                  .buffers = buffers_.traces(),
                   .ends = {},
                   .numbers = recorder_->numbers_of_constants()};
   for (std::size_t i = 0; i < outputs.ports.size(); ++i) {

@@ -54,72 +54,13 @@ Status NodeCall::update_state(const NamedTensors& tensors) {
   return {};
 }
 
-bool NodeCall::is_declared(const std::string& name, const at::Tensor& tensor) const {
-  return std::any_of(buffers_.begin(), buffers_.end(), [&](const BufferTrace& buffer) {
-    if (!buffer.declared || buffer.name != name) return false;
-    const std::shared_ptr<StorageContent> memory = recorder_->table().memory(tensor);
-    return buffer.memory == memory && buffer.geometry == geometry_of(tensor, memory->begin());
-  });
-}
-
 Status NodeCall::check_buffer(const std::string& name, const at::Tensor& tensor) const {
   LEAPP_RETURN_IF_ERROR(check_port_name(node_, "buffer", name));
   const bool input =
       std::any_of(inputs_.begin(), inputs_.end(), [&](const PortRecord& item) { return item.name == name; });
-  const bool buffer = std::any_of(buffers_.begin(), buffers_.end(),
-                                  [&](const BufferTrace& item) { return item.declared && item.name == name; });
-  if (!input && (!buffer || is_declared(name, tensor))) return {};
+  if (!input && (!buffers_.has_declared(name) || buffers_.is_declared(name, tensor))) return {};
   return invalid_argument(fmt::format("node '{}': '{}' is the name of {} already; a buffer needs a name of its own",
                                       node_, name, input ? "an input" : "another buffer"));
-}
-
-void NodeCall::add_buffer(const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared) {
-  const std::shared_ptr<StorageContent> memory = tensor.defined() ? recorder_->table().memory(tensor) : nullptr;
-  if (!memory || (declared && is_declared(buffer.name, tensor))) return;
-  buffers_.push_back({.name = buffer.name,
-                      .declared = declared,
-                      .memory = memory,
-                      .geometry = geometry_of(tensor, memory->begin()),
-                      .content = nullptr,
-                      .in_place = false,
-                      .successor = nullptr});
-  tensors_.push_back({buffer.get, tensor, at::Tensor()});
-}
-
-std::vector<std::function<at::Tensor()>> NodeCall::getters() const {
-  std::vector<std::function<at::Tensor()>> getters;
-  for (const Buffer& buffer : tensors_) getters.push_back(buffer.get);
-  return getters;
-}
-
-void NodeCall::look_at_buffers(const std::vector<at::Tensor>& now, Logger& log) {
-  if (now.size() != tensors_.size()) return;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    Buffer& held = tensors_[i];
-    BufferTrace& buffer = buffers_[i];
-    held.at_end = held.get ? now[i] : held.tensor;
-    if (buffer.declared && !held.at_end.defined()) {
-      log.warning(
-          fmt::format("buffer '{}' of node '{}' is gone when the node closes: it is exported as the constant "
-                      "that it was",
-                      buffer.name, node_));
-    }
-    buffer.content = buffer.memory->content_before(buffer.geometry);
-    buffer.in_place = held.at_end.defined() && held.at_end.is_same(held.tensor);
-    const Suppress quiet;
-    const bool fits = !buffer.in_place && held.at_end.defined() && held.at_end.sizes() == held.tensor.sizes() &&
-                      held.at_end.scalar_type() == held.tensor.scalar_type();
-    if (!fits) continue;
-    buffer.successor = [recorder = recorder_, activation = activation_, tensor = held.at_end] {
-      const Suppress unseen;
-      return recorder->table().operand(tensor, activation);
-    };
-  }
-}
-
-const at::Tensor* NodeCall::buffer_at_end(const Leak& leak) const {
-  const BufferTrace* buffer = buffer_of(leak, buffers_);
-  return buffer ? &tensors_[static_cast<std::size_t>(buffer - buffers_.data())].at_end : nullptr;
 }
 
 }  // namespace leapp::capture

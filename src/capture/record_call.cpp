@@ -117,7 +117,7 @@ OpenQuestions::Holders CallRecorder::keep_next_values(NodeRecord& record, const 
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     Leak& leak = record.leaks[i];
     if (leak.source.node != record.name || !leak.source.port.empty() || leak.source.delay != 1) continue;
-    if (const at::Tensor* now = call.buffer_at_end(leak)) {
+    if (const at::Tensor* now = call.buffers().at_end(leak)) {
       if (now->defined()) leak.next[number] = copied_content(*now);
     } else if (leak.in_place) {
       leak.next[number] = leak.memory->content_before(leak.place);
@@ -163,6 +163,32 @@ OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
     if (holder) holders.emplace_back(i, std::move(*holder));
   }
   return holders;
+}
+
+void answer(const OpenQuestions& questions, NodeRecord& node, Recorder& recorder, FrontEnd& front_end) {
+  for (const auto& [index, holder] : questions.next) {
+    const at::Tensor tensor = capture::locked(holder);
+    if (!tensor.defined()) continue;
+    const ContentPtr copy = copied_content(tensor);
+    const auto guard = recorder.lock();
+    if (NodeRecord* path = find_path(node, questions.path)) path->leaks[index].next[questions.call] = copy;
+  }
+  if (questions.nameless.empty() && questions.ends.empty()) return;
+  const auto ask = [&](const OpenQuestions::Holders& holders) {
+    std::vector<std::string> names;
+    for (const auto& [index, holder] : holders) names.push_back(front_end.holder_name(capture::locked(holder)));
+    return names;
+  };
+  const std::vector<std::string> names = ask(questions.nameless);
+  const std::vector<std::string> ends = ask(questions.ends);
+  const auto guard = recorder.lock();
+  NodeRecord* path = find_path(node, questions.path);
+  for (std::size_t i = 0; path && i < names.size(); ++i) {
+    Leak& leak = path->leaks[questions.nameless[i].first];
+    leak.name = names[i];
+    ++leak.asked;
+  }
+  for (std::size_t i = 0; path && i < ends.size(); ++i) path->ends[questions.ends[i].first].name = ends[i];
 }
 
 }  // namespace leapp::capture

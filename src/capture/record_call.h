@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/front_end.h"
 #include "capture/node_call.h"
 #include "capture/record.h"
 #include "capture/recorder.h"
@@ -24,6 +25,9 @@ struct OpenQuestions {
   Holders nameless;  ///< whose name is that of the leak
   Holders ends;      ///< whose name is that of the memory that the path wrote to
 };
+
+/// Asks for the tensors and names that closing a call of `node` has left open. REQUIRES: no lock is held.
+void answer(const OpenQuestions& questions, NodeRecord& node, Recorder& recorder, FrontEnd& front_end);
 
 /// Turns calls that end into the records of their nodes: the first becomes the record, later ones are compared with it.
 /// REQUIRES: the recorder is locked.

@@ -2,20 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "capture/annotations.h"
 #include "capture/front_end.h"
 #include "capture/heap_limits.h"
-#include "capture/node_call.h"
 #include "capture/record.h"
-#include "capture/record_call.h"
 #include "capture/recorder.h"
 #include "capture/state_analysis.h"
 #include "capture/tensor_notices.h"
@@ -23,8 +18,8 @@
 
 namespace leapp::capture {
 
-/// From start() to stop(): which calls of which nodes are open, and passes. What is in a call is the business of
-/// NodeCall, what becomes of one that ends that of CallRecorder, and what it means that of StateAnalysis.
+/// From start() to stop(): when operators are recorded. What the program says meanwhile is the business of Annotations,
+/// what happens to its tensors that of TensorNotices, and what all of it means that of StateAnalysis.
 class Session {
  public:
   /// `recording` has a name, a folder, options and a log.
@@ -33,23 +28,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  Result<std::vector<at::Tensor>> input_tensors(const std::string& node, const PortTensors& tensors);
-  /// `static_outputs` are `options.static_outputs`, flattened.
-  Result<std::vector<at::Tensor>> output_tensors(const std::string& node, const PortTensors& tensors,
-                                                 const PortTensors& static_outputs, const OutputOptions& options);
-  Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors);
-  Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors);
-  Status reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from);
-  Result<std::vector<at::Tensor>> register_buffer(const std::string& node, const NamedTensors& tensors);
-  Status module(const std::string& node, const std::vector<annotate::Buffer>& buffers);
-  /// Buffers of a module that was called: state in nodes that change them.
-  void watch(const std::vector<annotate::Buffer>& buffers);
-  /// A default argument of the function that is `node`: an output may be computed from such alone.
-  void note_default(const std::string& node, const at::Tensor& tensor);
-  /// The call of `node` that is under way will not be finished; as if it had not begun. False: it is not open.
-  bool abandon(const std::string& node);
-  [[nodiscard]] bool is_open(const std::string& node);
-
+  /// REQUIRES: !stopped().
+  [[nodiscard]] Annotations& annotations() { return *annotations_; }
   /// REQUIRES: !stopped().
   [[nodiscard]] TensorNotices tensors() { return {recorder_, *front_end_}; }
   /// What stop() is to warn about. Replaces what was given before.
@@ -63,33 +43,13 @@ class Session {
   [[nodiscard]] Recording& recording() { return recording_; }
 
  private:
-  using Watched = std::vector<std::pair<annotate::Buffer, at::Tensor>>;
-
-  NodeRecord* find(const std::string& node) const;
-  Status check_open(const char* call, const std::string& node) const;
-  Result<std::vector<at::Tensor>> add_inputs(const std::string& node, const PortTensors& tensors, bool state);
-  Status bind_inputs(NodeCall& call, const PortTensors& tensors, const std::vector<at::Tensor>& aliases, bool state);
-  NodeCall& open(const std::string& node);
-  void close(const std::string& node);
-  Watched buffers_of_called_modules(const std::string& node);
-  void look_at_buffers(const std::string& node);
-  void answer(const std::string& node, const OpenQuestions& questions);
-  void drop_open_calls();
-  void finish(const std::vector<std::pair<WeakTensor, KeptTensor>>& left);
-  void name_divergences();
-  void report(NodeRecord& node);
-
   Recording recording_;
   std::shared_ptr<FrontEnd> front_end_;
   std::optional<HeapLimits> heap_{std::in_place};
   std::shared_ptr<Recorder> recorder_;
   TorchEvaluator evaluator_;
   StateAnalysis analysis_;
-  std::map<std::string, NodeCall> open_;
-  std::vector<annotate::Buffer> watched_;
-  std::set<std::string> closed_in_pass_;
-  std::uint64_t pass_ = 0;
-  std::set<std::string> mixed_;  // "node/input" that was warned about: outputs depend on two values of it
+  std::optional<Annotations> annotations_;
   std::vector<ChangedValues> changed_values_;
 };
 

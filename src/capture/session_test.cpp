@@ -29,44 +29,11 @@ TEST_F(SessionTest, OperatorsBetweenInputAndOutputAreTheGraph) {
   EXPECT_FALSE(hook_installed());
 }
 
-TEST_F(SessionTest, AnAbandonedCallHasNotBegun) {
-  input(at::ones({2}));
-  EXPECT_TRUE(session_->abandon("n"));
-  EXPECT_FALSE(session_->abandon("n"));
-  call(at::ones({2}), [](const at::Tensor& x) { return x * 2; });
-  EXPECT_EQ(session_->recording().call_passes.at("n").size(), 1U);
-}
-
 TEST_F(SessionTest, StopDropsWhatIsOpen) {
   input(at::ones({2}), "open");
   EXPECT_TRUE(stop());
   EXPECT_TRUE(session_->stopped());
   EXPECT_NE(log().find("node 'open' was opened and never closed"), std::string::npos) << log();
-}
-
-TEST_F(SessionTest, AnEdgeIsFoundByTheTensor) {
-  at::Tensor features;
-  {
-    const at::Tensor x = input(at::ones({2}), "pre");
-    features = x * 2;
-    EXPECT_TRUE(output(features, "pre").ok());
-  }
-  const at::Tensor x = input(features.clone(), "policy");
-  EXPECT_TRUE(output(x + 1, "policy").ok());
-  EXPECT_TRUE(stop());
-  ASSERT_TRUE(node(1).inputs[0].source);
-  EXPECT_EQ(node(1).inputs[0].source->node, "pre");
-  EXPECT_FALSE(node(1).inputs[0].source->feedback);
-}
-
-TEST_F(SessionTest, UnreadStateAsksWhoHoldsIt) {
-  at::Tensor kept;
-  call(at::ones({2}), [&](const at::Tensor& x) {
-    kept = x * 3;
-    return x * 2;
-  });
-  EXPECT_TRUE(stop());
-  EXPECT_NE(log().find("node 'n' leaves a tensor in 'kept'"), std::string::npos) << log();
 }
 
 }  // namespace

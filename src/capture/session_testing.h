@@ -57,12 +57,12 @@ class SessionTest : public ::testing::Test {
     session_ = std::make_unique<Session>(std::move(recording), front_end_);
   }
   at::Tensor input(const at::Tensor& x, const char* node = "n") {
-    auto result = session_->input_tensors(node, {{"x", x}});
+    auto result = session_->annotations().input_tensors(node, {{"x", x}});
     EXPECT_TRUE(result.ok()) << result.status().message();
     return result.ok() ? result.value()[0] : x;
   }
   Status output(const at::Tensor& y, const char* node = "n") {
-    return session_->output_tensors(node, {{"y", y}}, {}, {.export_with = "jit"}).status();
+    return session_->annotations().output_tensors(node, {{"y", y}}, {}, {.export_with = "jit"}).status();
   }
   /// One call of "n".
   template <typename Function>

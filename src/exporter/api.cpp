@@ -145,7 +145,7 @@ std::vector<at::Tensor> values(const NamedTensors& tensors) {
 
 Result<std::vector<Nested>> announce(capture::Session& session, const std::string& node, const Payload& tensors) {
   LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload flat, exporter::flatten(node, tensors));
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<at::Tensor> inputs, session.input_tensors(node, flat.ports));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<at::Tensor> inputs, session.annotations().input_tensors(node, flat.ports));
   warn_of_no_tensors(session, node, flat.no_tensors);
   return exporter::rebuild(tensors, inputs);
 }
@@ -157,7 +157,7 @@ Result<std::vector<Nested>> publish(capture::Session& session, const std::string
   LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload constants, exporter::flatten(node, options.static_outputs));
   LEAPP_ASSIGN_OR_RETURN(
       const std::vector<at::Tensor> outputs,
-      session.output_tensors(node, flat.ports, constants.ports, exporter::with_absolute_path(options)));
+      session.annotations().output_tensors(node, flat.ports, constants.ports, exporter::with_absolute_path(options)));
   warn_of_no_tensors(session, node, flat.no_tensors);
   warn_of_no_tensors(session, node, constants.no_tensors);
   return exporter::rebuild(tensors, outputs);
@@ -167,7 +167,7 @@ Result<std::vector<Nested>> watch(capture::Session& session, const std::string& 
   LEAPP_ASSIGN_OR_RETURN(const exporter::FlatPayload flat, exporter::flatten(node, tensors));
   NamedTensors buffers;
   for (const capture::PortTensor& port : flat.ports) buffers.emplace_back(port.name, port.tensor);
-  LEAPP_ASSIGN_OR_RETURN(const std::vector<at::Tensor> aliases, session.register_buffer(node, buffers));
+  LEAPP_ASSIGN_OR_RETURN(const std::vector<at::Tensor> aliases, session.annotations().register_buffer(node, buffers));
   warn_of_no_tensors(session, node, flat.no_tensors);
   return exporter::rebuild(tensors, aliases);
 }
@@ -189,18 +189,18 @@ Result<std::vector<Nested>> output_tensors(const std::string& node, const Payloa
 
 Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors) {
   const auto session = active();
-  return session ? located(session->state_tensors(node, tensors)) : values(tensors);
+  return session ? located(session->annotations().state_tensors(node, tensors)) : values(tensors);
 }
 
 Status reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from) {
   const auto session = active();
-  const Status said = session ? session->reset_from(node, states, from) : Status();
+  const Status said = session ? session->annotations().reset_from(node, states, from) : Status();
   return said.ok() ? said : with_location(said);
 }
 
 Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors) {
   const auto session = active();
-  return session ? located(session->update_state(node, tensors)) : values(tensors);
+  return session ? located(session->annotations().update_state(node, tensors)) : values(tensors);
 }
 
 Result<std::vector<Nested>> register_buffer(const std::string& node, const Payload& tensors) {
@@ -212,7 +212,7 @@ Result<std::vector<Nested>> register_buffer(const std::string& node, const Paylo
 Status module(const std::string& node, const std::vector<Buffer>& buffers) {
   const auto session = active();
   if (!session) return {};
-  const Status status = session->module(node, buffers);
+  const Status status = session->annotations().module(node, buffers);
   return status.ok() ? status : with_location(status);
 }
 

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "emit/torchscript/arguments.h"
-#include "emit/torchscript/parameter_names.h"
+#include "emit/torchscript/module_tree.h"
 #include "graph/conditional.h"
 #include "graph/loop.h"
 #include "graph/names.h"
@@ -53,24 +53,13 @@ c10::TypePtr attribute_type(const c10::IValue& value, const c10::TypePtr& formal
   return value.isNone() ? c10::OptionalType::create(c10::FloatType::get()) : value.type();
 }
 
-// One module of the tree with the class that describes it.
-struct Branch {
-  jit::Module module;
-  jit::Value* value = nullptr;
-};
-
 class ModuleBuilder {
  public:
-  ModuleBuilder(const graph::Graph& graph, const BuildOptions& options);
+  ModuleBuilder(const graph::Graph& graph, const BuildOptions& options)
+      : graph_(graph), options_(options), tree_(graph, code_, options.with_tensors) {}
   BuiltModule build();
 
  private:
-  Branch make_branch(const std::string& class_name);
-  jit::Value* member(jit::Value* owner, const std::string& name);
-  jit::Value* branch_value(const std::vector<std::string>& path);
-  void add_constants();
-  void add_constant(const graph::Value& value);
-  at::Tensor stored(const graph::Constant& constant);
   void add_nodes(const graph::Graph& graph);
   void add_node(const graph::Node& node);
   void add_conditional(const graph::Node& node);
@@ -94,7 +83,6 @@ class ModuleBuilder {
 
   jit::Value* argument(const Attribute* attribute, const c10::Argument& argument);
   jit::Value* literal(const c10::IValue& value, const c10::TypePtr& type);
-  jit::Value* attribute(const char* wish, const c10::IValue& value, const c10::TypePtr& type);
   jit::Value* list(const std::vector<jit::Value*>& items, const c10::Type& type);
   jit::Value* tensor(const graph::Value* value);
   jit::Value* place();
@@ -109,13 +97,8 @@ class ModuleBuilder {
 
   const graph::Graph& graph_;
   const BuildOptions& options_;
-  std::shared_ptr<jit::CompilationUnit> unit_ = std::make_shared<jit::CompilationUnit>();
-  graph::IdentifierNamer class_names_;
-  ParameterNames names_;
-  std::map<std::vector<std::string>, Branch> branches_;
-  std::map<std::tuple<const void*, DType, std::size_t>, at::Tensor> shared_;
   std::shared_ptr<jit::Graph> code_ = std::make_shared<jit::Graph>();
-  std::unordered_map<const graph::Value*, std::vector<std::string>> places_;
+  ModuleTree tree_;
   std::unordered_map<const graph::Value*, jit::Value*> values_;
   std::unordered_set<const jit::Value*> dense_;  // row-major, starting where the storage does
   std::map<std::tuple<std::string, int, std::string>, std::shared_ptr<jit::Source>> sources_;
@@ -124,87 +107,10 @@ class ModuleBuilder {
   std::vector<Call> calls_;
 };
 
-ModuleBuilder::ModuleBuilder(const graph::Graph& graph, const BuildOptions& options)
-    : graph_(graph), options_(options) {
-  const std::string name = graph.name().empty() ? "Module" : graph.name();
-  branches_.emplace(std::vector<std::string>{}, make_branch(name));
-}
-
-Branch ModuleBuilder::make_branch(const std::string& class_name) {
-  const c10::QualifiedName name(c10::QualifiedName("__torch__"), class_names_.make(class_name));
-  Branch branch{jit::Module(name, unit_), nullptr};
-  // Module.eval() and torch.jit.freeze expect it.
-  branch.module.register_attribute("training", c10::BoolType::get(), false);
-  return branch;
-}
-
-// Constants over the same bytes are one storage in the file, however many names and shapes they have.
-at::Tensor ModuleBuilder::stored(const graph::Constant& constant) {
-  if (!options_.with_tensors) return to_tensor({{constant.type.dtype, {0}}, nullptr});
-  if (constant.byte_size() == 0) return to_tensor(constant);
-  at::Tensor& known = shared_[{constant.data.get(), constant.type.dtype, constant.byte_size()}];
-  if (!known.defined()) known = to_tensor(constant);
-  return known.view(constant.type.shape);
-}
-
-void ModuleBuilder::add_constant(const graph::Value& value) {
-  std::vector<std::string> path = names_.place(value.name());
-  places_.emplace(&value, path);
-  const std::string name = path.back();
-  path.pop_back();
-  for (std::size_t depth = 0; depth < path.size(); ++depth) {
-    const std::vector<std::string> parent(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth));
-    std::vector<std::string> child = parent;
-    child.push_back(path[depth]);
-    if (branches_.contains(child)) continue;
-    Branch& above = branches_.at(parent);
-    Branch branch = make_branch(above.module.type()->name()->name() + "_" + path[depth]);
-    above.module.register_module(path[depth], branch.module);
-    branches_.emplace(std::move(child), std::move(branch));
-  }
-  const at::Tensor tensor = stored(value.constant());
-  const bool floating = tensor.is_floating_point() || tensor.is_complex();
-  const bool is_parameter = floating && value.constant().parameter;
-  branches_.at(path).module.register_parameter(name, tensor, !is_parameter);
-}
-
-// What both sides of a branch and the graph around it know by one name is one member.
-void ModuleBuilder::add_constants() {
-  std::unordered_map<std::string, const graph::Value*> known;
-  graph::for_each_graph(graph_, [&](const graph::Graph& graph) {
-    for (const auto& value : graph.constants()) {
-      const auto [same, fresh] = known.try_emplace(value->name(), value.get());
-      if (!fresh && same->second->constant().same_content(value->constant())) {
-        places_.emplace(value.get(), places_.at(same->second));
-      } else {
-        add_constant(*value);
-      }
-    }
-  });
-}
-
-jit::Value* ModuleBuilder::member(jit::Value* owner, const std::string& name) {
-  jit::Value* value = code_->insertNode(code_->createGetAttr(owner, name))->output();
-  // The printer names a variable after the member: one called `torch` would hide every operator.
-  return value->setDebugName(graph::legal_identifier(name));
-}
-
-jit::Value* ModuleBuilder::branch_value(const std::vector<std::string>& path) {
-  Branch& branch = branches_.at(path);
-  if (branch.value == nullptr) {
-    std::vector<std::string> parent(path.begin(), path.end() - 1);
-    jit::Value* above = branch_value(parent);
-    branch.value = member(above, path.back());
-  }
-  return branch.value;
-}
-
 jit::Value* ModuleBuilder::tensor(const graph::Value* value) {
   jit::Value*& known = values_[value];
   if (known == nullptr) {
-    const std::vector<std::string>& place = places_.at(value);
-    jit::Value* owner = branch_value({place.begin(), place.end() - 1});
-    known = member(owner, place.back());
+    known = tree_.read(value);
     dense_.insert(known);
   }
   return known;
@@ -220,8 +126,7 @@ jit::Value* ModuleBuilder::place() {
   if (!graph_.inputs().empty()) {
     there = values_.at(graph_.inputs().front().get());
   } else if (!graph_.constants().empty()) {
-    there = branches_.at({}).value;
-    for (const std::string& name : places_.at(graph_.constants().front().get())) there = member(there, name);
+    there = tree_.read_anew(graph_.constants().front().get());
   } else {
     return place_ = code_->insertConstant(c10::IValue());
   }
@@ -236,16 +141,10 @@ jit::Value* ModuleBuilder::list(const std::vector<jit::Value*>& items, const c10
   return code_->insertNode(code_->createList(element, items))->output();
 }
 
-jit::Value* ModuleBuilder::attribute(const char* wish, const c10::IValue& value, const c10::TypePtr& type) {
-  const std::string name = names_.place(wish).back();
-  branches_.at({}).module.register_attribute(name, type, value);
-  return member(branch_value({}), name);
-}
-
 jit::Value* ModuleBuilder::literal(const c10::IValue& value, const c10::TypePtr& type) {
   if (!value.isList()) {
     return prints_exactly(value) ? code_->insertConstant(value)
-                                 : attribute("literal", value, attribute_type(value, type));
+                                 : tree_.attribute("literal", value, attribute_type(value, type));
   }
   std::vector<jit::Value*> items;
   for (const c10::IValue& item : value.toListRef()) items.push_back(literal(item, c10::NumberType::get()));
@@ -268,7 +167,7 @@ jit::Value* ModuleBuilder::argument(const Attribute* attribute_, const c10::Argu
     }
     if (const auto number = as_number(*attribute_); number && is_tensor(*type)) {
       // Not a constant of the code: the executor makes plain literals of those, and then finds no overload for a bool.
-      return attribute("number", number_tensor(*number, *node_), c10::TensorType::get());
+      return tree_.attribute("number", number_tensor(*number, *node_), c10::TensorType::get());
     }
   }
   c10::IValue value = attribute_ == nullptr ? *argument.default_value() : to_ivalue(*attribute_, argument);
@@ -276,7 +175,7 @@ jit::Value* ModuleBuilder::argument(const Attribute* attribute_, const c10::Argu
   if (is_number(*type) && value.isBool()) value = static_cast<std::int64_t>(value.toBool());
   const bool typed = options_.typed.contains(node_) && !is_tensor(*type) && !is_tensor_list(*type) &&
                      type->annotation_str().find("Generator") == std::string::npos;
-  return typed ? attribute("literal", value, attribute_type(value, type)) : literal(value, type);
+  return typed ? tree_.attribute("literal", value, attribute_type(value, type)) : literal(value, type);
 }
 
 jit::Node* ModuleBuilder::call(const c10::FunctionSchema& schema, const std::vector<jit::Value*>& inputs) {
@@ -564,16 +463,14 @@ void ModuleBuilder::add_outputs() {
 }
 
 BuiltModule ModuleBuilder::build() {
-  add_constants();
-  const jit::Module root = branches_.at({}).module;
-  branches_.at({}).value = code_->addInput("self")->setType(root.type());
+  tree_.begin_code();
   graph::IdentifierNamer inputs;
   for (const auto& input : graph_.inputs()) values_[input.get()] = code_->addInput(inputs.make(input->name()));
   add_nodes(graph_);
   add_outputs();
   normalise();
-  root.type()->addMethod(unit_->create_function(c10::QualifiedName(*root.type()->name(), "forward"), code_));
-  return {root, std::move(calls_)};
+  tree_.end_code();
+  return {tree_.root(), std::move(calls_)};
 }
 
 void add_operators(jit::Block& block, std::vector<jit::Node*>& operators) {
