@@ -70,7 +70,7 @@ bool flag(const PendingOp& op, std::initializer_list<const char*> names) {
 }
 
 bool shape_depends_on_data(const TraceOp& op) {
-  if (!op.info->may_shape_by_data()) return false;
+  if (!op.info->facts().may_shape_by_data) return false;
   const std::string& name = op.info->name();
   if (name == "aten::nonzero_numpy" || (name == "aten::where" && op.info->overload().empty())) return true;
   if (name == "torchvision::nms") return true;
@@ -81,7 +81,7 @@ bool shape_depends_on_data(const TraceOp& op) {
     const bool given = size >= 0 && !op.arguments[static_cast<std::size_t>(size)].attribute.isNone();
     return !given && op.arguments[1].tensor && op.arguments[1].tensor->owner != 0;
   }
-  if (!op.info->dynamic_shape() || op.info->name() == "aten::linalg_lstsq") return false;
+  if (!op.info->facts().dynamic_shape || op.info->name() == "aten::linalg_lstsq") return false;
   if (op.info->name() == "aten::one_hot")
     return op.arguments[1].attribute.isInt() && op.arguments[1].attribute.toInt() < 0;
   if (op.info->name() != "aten::index") return true;

@@ -42,6 +42,11 @@ struct Geometry {
   [[nodiscard]] std::vector<std::int64_t> order() const;
 };
 
+/// Whether the bytes from the first to the last of one meet those of the other.
+inline bool touch(const Geometry& a, const Geometry& b) {
+  return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte();
+}
+
 /// REQUIRES: the tensor is strided and has storage. `range_begin` is the address the range starts at.
 Geometry geometry_of(const at::Tensor& tensor, std::uintptr_t range_begin);
 /// Whether that is `place`.

@@ -31,7 +31,7 @@ bool same_question(const Guard& a, const Guard& b) {
 }
 
 bool is_decision(const TraceOp& op) {
-  if (!op.info->may_decide()) return false;
+  if (!op.info->facts().may_decide) return false;
   const std::string& name = op.info->name();
   const ValuePtr& first = op.arguments[0].tensor;
   if (!first) return false;
@@ -43,7 +43,7 @@ bool is_decision(const TraceOp& op) {
 }
 
 bool gives_rows(const TraceOp& op) {
-  if (!op.info->searches()) return false;
+  if (!op.info->facts().searches) return false;
   const ValuePtr mask = searched(op);
   if (!mask) return false;
   if (op.info->name() != "aten::index") return true;

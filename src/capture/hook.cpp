@@ -49,7 +49,7 @@ bool is_cast(const OpInfo& info, Inputs inputs) {
     for_each_tensor(input, [&](const at::Tensor& tensor) { met = met | (on & tensor.key_set()); });
   }
   return std::any_of(met.begin(), met.end(),
-                     [&](c10::DispatchKey key) { return info.composite() || info.has_kernel(key); });
+                     [&](c10::DispatchKey key) { return info.facts().composite || info.has_kernel(key); });
 }
 
 // Function transforms hand wrappers to the outer record, dispatch modes may do something else altogether, and autocast
@@ -93,7 +93,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
   }
   context->exceptions = std::uncaught_exceptions();
   // What another library's operator calls is recorded in its place: a plain torch cannot load the operator itself.
-  context->outermost = info->is_torchs_own();
+  context->outermost = info->facts().torchs_own;
   t_inside = context->outermost;
   return context;
 }

@@ -97,14 +97,14 @@ bool LeakFinder::is_written_in_place(const ConstantCell& cell) const {
   if (call_.call == 0 || call_.guards.empty() || !cell.provenance) return false;
   if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != call_.node) return false;
   const auto memory = cell.home.lock();
-  return memory && memory->kept();
+  return memory && memory->use().kept();
 }
 
 bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {
   const BufferTrace* buffer = buffer_of(cell);
   const ValuePtr update = buffer ? end_value(*buffer, call_.activation, builder_) : nullptr;
   if (!update) return false;
-  if (buffer->in_place && !buffer->memory->changed(cell)) return false;
+  if (buffer->in_place && !buffer->memory->use().changed(cell, buffer->memory->bytes())) return false;
   Leak& leak = leak_in_memory(cell, buffer->geometry, update);
   leak.in_place = buffer->in_place;
   leak.name = buffer->name;
@@ -117,7 +117,7 @@ bool LeakFinder::visit_buffer(const Use& use, const ConstantCell& cell) {
 bool LeakFinder::visit_memory(const Use& use, const ConstantCell& cell) {
   const auto memory = cell.home.lock();
   // What is gone by the end of the call cannot be read by the next.
-  if (!memory || !cell.overwritten || !memory->alive() || !memory->changed(cell)) return false;
+  if (!memory || !cell.overwritten || !memory->alive() || !memory->use().changed(cell, memory->bytes())) return false;
   const Geometry whole = memory->whole(cell.place.dtype);
   const ValuePtr update = end_value(*memory, whole, call_.activation, builder_);
   if (!update) return false;

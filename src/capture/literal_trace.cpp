@@ -105,8 +105,9 @@ LiteralMemory::LiteralMemory(std::string name, graph::Constant before)
 void LiteralMemory::set(const MemoryState& state) {
   layers_.clear();
   for (const Layer& layer : state.layers) layers_.push_back(layer);
-  writes_ = state.writes;
-  inputs_ = state.inputs;
+  use_ = {};
+  for (const Geometry& place : state.writes) use_.note_write(place);
+  for (const Geometry& place : state.inputs) use_.note_input(place);
   alive_ = state.alive;
 }
 

@@ -3,15 +3,10 @@
 #include "capture/memory.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace leapp::capture {
 namespace {
-
-bool touch(const Geometry& a, const Geometry& b) {
-  return a.first_byte() < b.end_byte() && b.first_byte() < a.end_byte();
-}
 
 Geometry flat_geometry(const ValuePtr& flat) {
   Geometry geometry;
@@ -32,41 +27,6 @@ Geometry physical(Geometry geometry) {
   geometry.conjugated = geometry.negated = false;
   return geometry;
 }
-
-/// One byte for every byte of a memory.
-class ByteMask {
- public:
-  explicit ByteMask(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {}
-
-  void mark(const Geometry& place, bool value) {
-    if (place.element_count() > 0) mark(place, value, 0, place.byte_offset);
-  }
-
-  [[nodiscard]] bool meets(const ByteMask& other) const {
-    for (std::size_t i = 0; i < bytes_.size(); ++i) {
-      if ((bytes_[i] & other.bytes_[i]) != 0) return true;
-    }
-    return false;
-  }
-
- private:
-  void mark(const Geometry& place, bool value, std::size_t dim, std::int64_t offset) {
-    std::int64_t run = 1;
-    bool dense = true;
-    for (std::size_t i = place.sizes.size(); i-- > dim;) {
-      dense = dense && (place.sizes[i] == 1 || place.strides[i] == run);
-      run *= place.sizes[i];
-    }
-    if (dense) {
-      std::memset(bytes_.data() + offset, value ? 1 : 0, static_cast<std::size_t>(run * place.item_size()));
-      return;
-    }
-    for (std::int64_t i = 0; i < place.sizes[dim]; ++i)
-      mark(place, value, dim + 1, offset + i * place.strides[dim] * place.item_size());
-  }
-
-  std::vector<std::uint8_t> bytes_;
-};
 
 }  // namespace
 
@@ -101,7 +61,7 @@ bool Memory::holds_operand(const Geometry& geometry) const {
 
 void Memory::overlay(const Geometry& geometry, ValuePtr value) {
   if (geometry.conjugated || geometry.negated) return;  // a view of something that is known already
-  if (value->kind == TracedKind::kInput) inputs_.push_back(geometry);
+  if (value->kind == TracedKind::kInput) use_.note_input(geometry);
   layers_.push_back({geometry, std::move(value)});
 }
 
@@ -109,9 +69,8 @@ void Memory::write(const Geometry& geometry, ValuePtr value, TraceBuilder& build
   ++epoch_;
   value = resolve_bits(std::move(value), geometry, builder);
   const Geometry place = physical(geometry);
-  writes_.push_back(place);
-  const auto under = [&](const Geometry& input) { return touch(input, place); };
-  if (value->owner == 0 && std::any_of(inputs_.begin(), inputs_.end(), under)) value->over_input = true;
+  use_.note_write(place);
+  if (value->owner == 0 && use_.has_input_at(place)) value->over_input = true;
   if (place.covers(bytes_)) layers_.clear();
   if (!layers_.empty() && layers_.back().geometry == place) layers_.pop_back();
   layers_.push_back({place, std::move(value), builder.location()});
@@ -119,7 +78,7 @@ void Memory::write(const Geometry& geometry, ValuePtr value, TraceBuilder& build
 
 void Memory::forget() {
   ++epoch_;
-  undefined_ = false;
+  use_.note_content();
   layers_.clear();
 }
 
@@ -146,23 +105,7 @@ Geometry Memory::whole(at::ScalarType dtype) const {
   return flat;
 }
 
-void Memory::forget_before() {
-  written_ = false;
-  born_in_call_ = false;
-  writes_.clear();
-  inputs_.clear();
-}
-
-bool Memory::changed(const ConstantCell& cell) const {
-  if (bytes_ > kMaxKept) return true;
-  ByteMask written(bytes_);
-  for (const Geometry& place : writes_) written.mark(place, true);
-  for (const Geometry& place : cell.covered) written.mark(place, false);
-  for (const Geometry& place : inputs_) written.mark(place, false);
-  ByteMask read(bytes_);
-  read.mark(cell.place, true);
-  return read.meets(written);
-}
+void Memory::forget_before() { use_.begin(); }
 
 ValuePtr Memory::flatten(const Layer& layer, TraceBuilder& builder) const {
   ValuePtr value = layer.value;
@@ -202,7 +145,7 @@ ValuePtr Memory::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenanc
   const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
   std::shared_ptr<ConstantCell> cell = cell_before(dtype, bytes_ / item);
   cell->by_reference = false;
-  cell->overwritten = !born_in_node_;
+  cell->overwritten = !use_.born_in_node();
   cell->provenance = provenance;
   if (provenance && provenance->kind == TracedKind::kDrawn) cell->drawn = Drawn::kElsewhere;
   cell->location = builder.location();

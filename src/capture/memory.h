@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "capture/geometry.h"
+#include "capture/memory_use.h"
 #include "capture/trace.h"
 #include "capture/trace_builder.h"
 
@@ -47,9 +48,8 @@ class Memory : public std::enable_shared_from_this<Memory> {
   /// Nothing is known but the bytes in memory.
   [[nodiscard]] bool plain() const { return layers_.empty(); }
   [[nodiscard]] const c10::SmallVector<Layer, 1>& layers() const { return layers_; }
-  /// Since forget_before(): what was written, and what nodes took as their input.
-  [[nodiscard]] const std::vector<Geometry>& writes() const { return writes_; }
-  [[nodiscard]] const std::vector<Geometry>& inputs() const { return inputs_; }
+  /// Since forget_before().
+  [[nodiscard]] const MemoryUse& use() const { return use_; }
 
   /// The value at `geometry`, or null where only the bytes in memory are known.
   ValuePtr read(const Geometry& geometry, TraceBuilder& builder, ActivationId preferred);
@@ -69,23 +69,15 @@ class Memory : public std::enable_shared_from_this<Memory> {
   void add_constant(const std::shared_ptr<ConstantCell>& cell) { constants_.push_back(cell); }
   [[nodiscard]] bool has_constants() const;
 
-  /// The memory was allocated while a node was open: what it held before is nobody's state.
-  void note_birth() { born_in_node_ = born_in_call_ = undefined_ = true; }
+  void note_birth() { use_.note_birth(); }
   /// Someone takes what is in it for content, and no write was seen: it was filled past the dispatcher (torch.tensor).
-  void note_filled() { undefined_ = undefined_ && !plain(); }
-  /// What no layer covers was never written: it may be anything.
-  [[nodiscard]] bool undefined() const { return undefined_ && born_in_call_; }
-  /// Since forget_before().
-  [[nodiscard]] bool born_in_call() const { return born_in_call_; }
-  /// A node has written to it that had not made it.
-  [[nodiscard]] bool kept() const { return kept_; }
+  void note_filled() {
+    if (plain()) use_.note_content();
+  }
 
   /// How a tensor that is all of this memory lies in it, if one was seen; else a flat one.
   [[nodiscard]] Geometry whole(at::ScalarType dtype) const;
   void note_shape(const Geometry& geometry);
-
-  /// Whether a node has written to anything that was read with `cell`. REQUIRES: it was read from here
-  [[nodiscard]] bool changed(const ConstantCell& cell) const;
 
   /// Something that the program did to it while no node was open.
   struct OutsideWrite {
@@ -124,13 +116,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   std::uint64_t epoch_ = 0;
   c10::SmallVector<Layer, 1> layers_;
   std::optional<Geometry> whole_;
-  bool written_ = false;
-  std::vector<Geometry> writes_;
-  std::vector<Geometry> inputs_;
-  bool born_in_node_ = false;
-  bool born_in_call_ = false;
-  bool undefined_ = false;
-  bool kept_ = false;
+  MemoryUse use_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
   std::vector<OutsideWrite> outside_;
 

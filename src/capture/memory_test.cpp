@@ -34,7 +34,7 @@ class MemoryTest : public ::testing::Test {
     LiteralCell cell;
     cell.place = read;
     cell.covered = covered;
-    return memory_->changed(cell);
+    return memory_->use().changed(cell, memory_->bytes());
   }
 
   TraceBuilder builder_{[](auto&&...) {}};

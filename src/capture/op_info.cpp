@@ -208,10 +208,10 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     : handle_(std::make_unique<const c10::OperatorHandle>(handle)), schema_(handle_->schema()) {
   class_ = classify(name(), overload());
   read_schema();
-  random_ = handle_->hasTag(at::Tag::nondeterministic_seeded);
-  dynamic_shape_ = handle_->hasTag(at::Tag::dynamic_output_shape);
-  inplace_view_ = handle_->hasTag(at::Tag::inplace_view);
-  composite_ = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  facts_.random = handle_->hasTag(at::Tag::nondeterministic_seeded);
+  facts_.dynamic_shape = handle_->hasTag(at::Tag::dynamic_output_shape);
+  facts_.inplace_view = handle_->hasTag(at::Tag::inplace_view);
+  facts_.composite = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
   read_name();
 }
 
@@ -223,7 +223,7 @@ void OpInfo::read_schema() {
   // The classes describe functional forms; an out= overload is written through its twin.
   if (!writes_.empty() && class_ < OpClass::kFill) class_ = OpClass::kPlain;
   for (const c10::Argument& result : schema_.returns()) {
-    if (is_tensor_like(result.type())) returns_tensor_ = true;
+    if (is_tensor_like(result.type())) facts_.returns_tensor = true;
     int written = -1;
     if (result.alias_info() && result.alias_info()->isWrite()) {
       for (const std::size_t i : writes_) {
@@ -233,8 +233,8 @@ void OpInfo::read_schema() {
     }
     return_aliases_.push_back(written);
   }
-  gives_views_ = writes_.empty() && std::any_of(schema_.returns().begin(), schema_.returns().end(),
-                                                [](const c10::Argument& result) { return result.alias_info(); });
+  facts_.gives_views = writes_.empty() && std::any_of(schema_.returns().begin(), schema_.returns().end(),
+                                                      [](const c10::Argument& result) { return result.alias_info(); });
 }
 
 // What nothing but its name tells. Names are compared here, once, not for every call.
@@ -243,24 +243,24 @@ void OpInfo::read_name() {
   static constexpr std::array<std::string_view, 9> kOwn = {
       "aten::",     "prims::",    "prim::",           "quantized::", "mkldnn::",
       "inductor::", "profiler::", "static_runtime::", "leapp::"};
-  torchs_own_ =
+  facts_.torchs_own =
       std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return name().starts_with(space); });
   static constexpr std::array<std::string_view, 8> kOverSelf = {
       "aten::normal_",     "aten::uniform_",   "aten::exponential_", "aten::cauchy_",
       "aten::log_normal_", "aten::geometric_", "aten::bernoulli_",   "aten::random_"};
-  draws_over_self_ = is_one_of(name(), kOverSelf);
+  facts_.draws_over_self = is_one_of(name(), kOverSelf);
   static constexpr std::array<std::string_view, 4> kDeciding = {"aten::is_nonzero", "aten::item", "aten::equal",
                                                                 "aten::allclose"};
-  may_decide_ = is_one_of(name(), kDeciding);
+  facts_.may_decide = is_one_of(name(), kDeciding);
   static constexpr std::array<std::string_view, 5> kSearching = {
       "aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::masked_select", "aten::index"};
   const bool where = name() == "aten::where" && overload().empty();
-  searches_ = where || is_one_of(name(), kSearching);
+  facts_.searches = where || is_one_of(name(), kSearching);
   // These lack the tag that would say so.
   static constexpr std::array<std::string_view, 3> kUntagged = {"aten::nonzero_numpy", "aten::repeat_interleave",
                                                                 "torchvision::nms"};
-  may_shape_by_data_ =
-      dynamic_shape_ || where || is_one_of(name(), kUntagged) || overload() == "tensor_indices_or_sections";
+  facts_.may_shape_by_data =
+      facts_.dynamic_shape || where || is_one_of(name(), kUntagged) || overload() == "tensor_indices_or_sections";
 }
 
 OpInfo::~OpInfo() = default;

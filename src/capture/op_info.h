@@ -46,6 +46,23 @@ struct FunctionalTwin {
   std::size_t leading_results = 0;  ///< results that are the original's own, before those of the written arguments
 };
 
+/// What schema, tags and name of an operator say, looked at once.
+struct OpFacts {
+  bool returns_tensor = false;
+  bool gives_views = false;  ///< memory of its arguments, and writes to none of it
+  bool random = false;       ///< it may draw (PendingOp::is_random)
+  bool dynamic_shape = false;
+  bool inplace_view = false;
+  bool composite = false;
+  bool torchs_own = true;  ///< every PyTorch has it
+  /// It draws every element of what it writes to: what that held does not matter, though its functional form is given a
+  /// tensor like it.
+  bool draws_over_self = false;
+  bool may_decide = false;  ///< it may give a bool that the program goes one way or another by (guards.h)
+  bool searches = false;    ///< it gives the elements of a tensor that are not zero, or of another where they are not
+  bool may_shape_by_data = false;  ///< shapes of its results may depend on elements (shape_depends_on_data)
+};
+
 /// What capture knows about one operator overload. Made once per process, never destroyed.
 class OpInfo {
  public:
@@ -63,13 +80,7 @@ class OpInfo {
   [[nodiscard]] const std::vector<std::size_t>& writes() const { return writes_; }
   /// For each return, the written argument it is, or -1.
   [[nodiscard]] const std::vector<int>& return_aliases() const { return return_aliases_; }
-  [[nodiscard]] bool may_be_random() const { return random_; }
-  [[nodiscard]] bool dynamic_shape() const { return dynamic_shape_; }
-  [[nodiscard]] bool inplace_view() const { return inplace_view_; }
-  [[nodiscard]] bool composite() const { return composite_; }
-  [[nodiscard]] bool returns_tensor() const { return returns_tensor_; }
-  /// Every PyTorch has it.
-  [[nodiscard]] bool is_torchs_own() const { return torchs_own_; }
+  [[nodiscard]] const OpFacts& facts() const { return facts_; }
   [[nodiscard]] bool has_kernel(c10::DispatchKey key) const;
 
   /// REQUIRES: !writes().empty(). Null op: there is none.
@@ -77,21 +88,6 @@ class OpInfo {
 
   /// False for an argument that is only written to: what it held before does not matter.
   [[nodiscard]] bool reads(std::size_t argument) const;
-
-  /// Whether it gives memory of its arguments and writes to none of it.
-  [[nodiscard]] bool gives_views() const { return gives_views_; }
-
-  /// Whether it may give a bool that the program goes one way or another by (guards.h).
-  [[nodiscard]] bool may_decide() const { return may_decide_; }
-  /// Whether it gives the elements of a tensor that are not zero, or of another one where they are not.
-  [[nodiscard]] bool searches() const { return searches_; }
-  /// Whether the shapes of its results may depend on elements; which arguments make it so is shape_depends_on_data's
-  /// business.
-  [[nodiscard]] bool may_shape_by_data() const { return may_shape_by_data_; }
-
-  /// Whether it draws every element of the tensor it writes to: what that held does not matter, though its functional
-  /// form is given a tensor like it.
-  [[nodiscard]] bool draws_over_self() const { return draws_over_self_; }
 
   /// Position of the argument of that name, or -1.
   [[nodiscard]] int argument(std::string_view name) const;
@@ -105,17 +101,7 @@ class OpInfo {
   OpClass class_ = OpClass::kPlain;
   std::vector<std::size_t> writes_;
   std::vector<int> return_aliases_;
-  bool random_ = false;
-  bool dynamic_shape_ = false;
-  bool inplace_view_ = false;
-  bool composite_ = false;
-  bool returns_tensor_ = false;
-  bool gives_views_ = false;
-  bool draws_over_self_ = false;
-  bool may_decide_ = false;
-  bool searches_ = false;
-  bool may_shape_by_data_ = false;
-  bool torchs_own_ = true;
+  OpFacts facts_;
   mutable std::optional<FunctionalTwin> twin_;  // found on first use, under the session's lock
 };
 

@@ -17,8 +17,8 @@ TEST(OpInfo, WhatIsWrittenAndItsFunctionalForm) {
   EXPECT_EQ(op_info("aten::add", "Tensor")->argument("alpha"), 2);
   EXPECT_EQ(find_op("aten::no_such", ""), nullptr);
   EXPECT_ANY_THROW(op_info("aten::no_such", ""));
-  EXPECT_TRUE(op_info("aten::rand_like", "")->may_be_random());
-  EXPECT_TRUE(op_info("aten::nonzero", "")->dynamic_shape());
+  EXPECT_TRUE(op_info("aten::rand_like", "")->facts().random);
+  EXPECT_TRUE(op_info("aten::nonzero", "")->facts().dynamic_shape);
   EXPECT_EQ(op_info("aten::clone", "")->op_class(), OpClass::kIdentity);
 }
 

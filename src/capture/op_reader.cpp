@@ -27,7 +27,7 @@ at::Tensor without_dead_wrapper(const at::Tensor& tensor) {
 // Of an operator that writes: it may be how the program counts between passes (outside_counters.h).
 void note_given(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   const std::vector<std::size_t>& writes = op.info->writes();
-  op.repeatable = writes.size() == 1 && !op.info->may_be_random();
+  op.repeatable = writes.size() == 1 && !op.info->facts().random;
   for (std::size_t i = 0; op.repeatable && i < inputs.size(); ++i) {
     const bool tensor = inputs[i].isTensor() && inputs[i].toTensor().defined();
     const bool number = tensor && inputs[i].toTensor().unsafeGetTensorImpl()->is_wrapped_number();
@@ -93,9 +93,9 @@ void OpReader::in_node(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   op.arguments.reserve(inputs.size());
   const std::size_t source = info.op_class() == OpClass::kCopy ? 1 : 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    op.arguments.push_back(!info.reads(i)                     ? TraceArgument::of(c10::IValue())
-                           : i == 0 && info.draws_over_self() ? drawn_over(op, inputs[0].toTensor())
-                                                              : argument(op, i, inputs[i], preference));
+    op.arguments.push_back(!info.reads(i)                           ? TraceArgument::of(c10::IValue())
+                           : i == 0 && info.facts().draws_over_self ? drawn_over(op, inputs[0].toTensor())
+                                                                    : argument(op, i, inputs[i], preference));
     if (i == source && inputs[i].isTensor() && inputs[i].toTensor().defined()) {
       op.self = info.op_class() == OpClass::kAsStrided || info.op_class() == OpClass::kAsStridedScatter
                     ? inputs[i].toTensor()
@@ -131,7 +131,7 @@ void OpReader::idle(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
 }
 
 void OpReader::written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
-  const bool writes_content = op.info->op_class() != OpClass::kIgnored && !op.info->inplace_view();
+  const bool writes_content = op.info->op_class() != OpClass::kIgnored && !op.info->facts().inplace_view;
   const auto add = [&](std::size_t argument) {
     for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
       op.written.push_back({tensor, argument, version_of(tensor)});
@@ -165,7 +165,7 @@ ActivationId OpReader::preferred(c10::ArrayRef<const c10::IValue> inputs) {
 ValuePtr OpReader::operand(PendingOp& op, const at::Tensor& given, ActivationId preferred) {
   const at::Tensor tensor = without_dead_wrapper(given);
   note_input(op, tensor);
-  const bool unwritten = op.info->gives_views() && state_.table.is_unwritten(tensor);
+  const bool unwritten = op.info->facts().gives_views && state_.table.is_unwritten(tensor);
   ValuePtr value = state_.table.operand(tensor, preferred);
   if (!unwritten) return value;
   // To look at it is not to read it: it stays without content until someone writes, or reads.

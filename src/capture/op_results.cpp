@@ -78,7 +78,7 @@ void OpResults::in_node(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
     case OpClass::kPlain:
       break;
   }
-  if (op.info->inplace_view()) return mutation_.inplace_view(op);
+  if (op.info->facts().inplace_view) return mutation_.inplace_view(op);
   op.written.empty() ? plain(op, outputs, random) : mutation_.write(op, outputs, random);
 }
 

@@ -160,7 +160,7 @@ class CounterFinder {
     for (const Memory::OutsideWrite& write : *writes) {
       const OpClass kind = write.info->op_class();
       const bool follows = write.repeatable && write.place == counter.place && kind == OpClass::kPlain &&
-                           !write.info->inplace_view() && write.info->twin().op;
+                           !write.info->facts().inplace_view && write.info->twin().op;
       if (follows) continue;
       counter.why_not = fmt::format("{} depends on more than what it held", text_of_write(write));
       return;

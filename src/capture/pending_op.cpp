@@ -16,7 +16,7 @@ bool PendingOp::shares_memory(const at::Tensor& tensor) const {
 }
 
 bool PendingOp::is_random() const {
-  if (!info->may_be_random()) return false;
+  if (!info->facts().random) return false;
   for (const char* name : {"train", "training"}) {
     if (info->argument(name) >= 0 && !flag(*this, {name})) return false;
   }

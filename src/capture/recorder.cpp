@@ -54,8 +54,9 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
   op.location = line_of_scripted_code();
   if (op.location == 0) op.location = front_end_->location();  // may wait for Python's lock: ours must not be held
   op.only_checked =
-      in_node && !info.returns_tensor() && !info.schema().returns().empty() && front_end_->is_only_checked();
-  const bool writes = in_node && !info.writes().empty() && !info.inplace_view() && info.op_class() != OpClass::kControl;
+      in_node && !info.facts().returns_tensor && !info.schema().returns().empty() && front_end_->is_only_checked();
+  const bool writes =
+      in_node && !info.writes().empty() && !info.facts().inplace_view && info.op_class() != OpClass::kControl;
   if (writes && info.twin().op) op.twin_dtypes = result_dtypes(info.twin(), inputs);
   std::vector<TensorNames::Unnamed> unnamed;
   {

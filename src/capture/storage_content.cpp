@@ -33,8 +33,8 @@ std::shared_ptr<ConstantCell> StorageContent::cell_before(at::ScalarType dtype, 
   auto cell = std::make_shared<TensorCell>();
   const auto item = static_cast<std::int64_t>(c10::elementSize(dtype));
   // Never written: zeros, so that no call differs by what happened to lie there, and no model carries it.
-  cell->tensor = undefined() ? at::zeros({count}, at::TensorOptions().dtype(dtype).device(device_))
-                             : bytes_before().narrow(0, 0, count * item).view(dtype);
+  cell->tensor = use_.undefined() ? at::zeros({count}, at::TensorOptions().dtype(dtype).device(device_))
+                                  : bytes_before().narrow(0, 0, count * item).view(dtype);
   return cell;
 }
 
@@ -73,13 +73,9 @@ void StorageContent::absorb(StorageContent& other) {
   const auto own_start = static_cast<std::int64_t>(begin_ - begin);
   const auto other_start = static_cast<std::int64_t>(other.begin_ - begin);
   layers_.append(std::make_move_iterator(other.layers_.begin()), std::make_move_iterator(other.layers_.end()));
-  writes_.insert(writes_.end(), other.writes_.begin(), other.writes_.end());
-  inputs_.insert(inputs_.end(), other.inputs_.begin(), other.inputs_.end());
+  use_.absorb(other.use_);
   storages_.append(other.storages_.begin(), other.storages_.end());
   constants_.insert(constants_.end(), other.constants_.begin(), other.constants_.end());
-  written_ = written_ || other.written_;
-  kept_ = kept_ || other.kept_;
-  undefined_ = undefined_ && other.undefined_;
   whole_.reset();
   epoch_ = std::max(epoch_, other.epoch_) + 1;
   move_to(begin, static_cast<std::int64_t>(last - begin));
@@ -94,8 +90,7 @@ void StorageContent::absorb(StorageContent& other) {
 // The range is about to begin earlier. Gives what is kept of it.
 at::Tensor StorageContent::shift(std::int64_t bytes) {
   for (Layer& layer : layers_) layer.geometry.byte_offset += bytes;
-  for (Geometry& place : writes_) place.byte_offset += bytes;
-  for (Geometry& place : inputs_) place.byte_offset += bytes;
+  use_.shift(bytes);
   for (const auto& weak : constants_) {
     const auto cell = weak.lock();
     if (!cell) continue;
@@ -107,20 +102,20 @@ at::Tensor StorageContent::shift(std::int64_t bytes) {
 
 void StorageContent::detach_constants(std::vector<at::Tensor>& released, bool in_node) {
   const Suppress quiet;
-  if (in_node && !written_ && !born_in_node_) {
+  if (in_node && use_.is_first_write()) {
     const bool computed =
         std::any_of(layers_.begin(), layers_.end(), [](const Layer& l) { return is_operand(*l.value); });
-    kept_ = kept_ || !computed;
+    if (!computed) use_.note_kept();
     if (!computed && bytes_ <= kMaxKept) before_ = bytes_now();
   }
-  written_ = written_ || in_node;
+  if (in_node) use_.note_node_writes();
   for (const auto& weak : constants_) {
     const auto cell = std::static_pointer_cast<TensorCell>(weak.lock());
     if (!cell || !cell->by_reference) continue;
     at::Tensor copy = dense_copy(cell->tensor);
     released.push_back(std::exchange(cell->tensor, std::move(copy)));
     cell->by_reference = false;
-    cell->overwritten = !born_in_node_;
+    cell->overwritten = !use_.born_in_node();
   }
   constants_.clear();
 }

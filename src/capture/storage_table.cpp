@@ -125,7 +125,7 @@ std::vector<std::shared_ptr<StorageContent>> StorageTable::written() const {
   std::vector<std::shared_ptr<StorageContent>> found;
   for (const auto& [storage, range] : ranges_) {
     const std::shared_ptr<StorageContent>& content = range.content;
-    const bool outlives = content->kept() && !content->writes().empty() && content->alive();
+    const bool outlives = content->use().kept() && !content->use().writes().empty() && content->alive();
     if (outlives && std::find(found.begin(), found.end(), content) == found.end()) found.push_back(content);
   }
   // Where torch put it is not the same in every run.

@@ -96,7 +96,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   if (!StorageTable::trackable(tensor)) return make_constant(std::move(cell));
   const auto memory = storages_.content(tensor);
   memory->add_constant(cell);
-  cell->fresh = memory->born_in_call();
+  cell->fresh = memory->use().born_in_call();
   cell->home = memory;
   cell->outside = memory->outside_writes().size();
   cell->place = geometry_of(tensor, memory->begin());
@@ -206,7 +206,7 @@ void TensorTable::note_filled(const at::Tensor& tensor) {
 bool TensorTable::is_unwritten(const at::Tensor& tensor) {
   if (!StorageTable::trackable(tensor)) return false;
   const auto memory = storages_.known(tensor);
-  return memory && memory->undefined() && !find(tensor);
+  return memory && memory->use().undefined() && !find(tensor);
 }
 
 void TensorTable::define_unwritten(const at::Tensor& tensor) {
@@ -270,7 +270,7 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
 std::vector<MemoryEnd> TensorTable::ends(ActivationId activation) {
   std::vector<MemoryEnd> ends;
   for (const auto& content : storages_.written()) {
-    const Geometry whole = content->whole(content->writes()[0].dtype);
+    const Geometry whole = content->whole(content->use().writes()[0].dtype);
     if (ValuePtr value = end_value(*content, whole, activation, builder_))
       ends.push_back({content, whole, std::move(value)});
   }
@@ -303,7 +303,7 @@ std::vector<std::pair<WeakTensor, KeptTensor>> TensorTable::kept_tensors() const
     const bool published = entry.value->kind == TracedKind::kPublished;
     if (!published && entry.value->kind != TracedKind::kFormer) continue;
     const Origin& origin = *entry.value->origin;
-    if (origin.part || origin.constant || (entry.content && entry.content->kept())) continue;
+    if (origin.part || origin.constant || (entry.content && entry.content->use().kept())) continue;
     if (entry.tensor.expired()) continue;
     found.emplace_back(entry.tensor, KeptTensor{.node = origin.node,
                                                 .port = origin.port,
