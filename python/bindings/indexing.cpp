@@ -24,6 +24,9 @@ Slots& slots() {
 }
 
 bool is_index(PyObject* item) {
+  // A number that item() gave remembers its tensor (followed_numbers.py).
+  if (PyLong_Check(item) && !PyLong_CheckExact(item) && !PyBool_Check(item))
+    return PyObject_HasAttrString(item, "as_index") == 1;
   if (!THPVariable_Check(item)) return false;
   const at::Tensor& tensor = THPVariable_Unpack(item);
   return tensor.dim() == 0 && c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/false) &&

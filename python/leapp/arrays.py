@@ -226,6 +226,19 @@ def _escaping(name: str, original: Any) -> Any:
     return escaping
 
 
+def _decides(self: LiveArray) -> bool:
+    """A truth: which way the program goes is seen as it is with tensors."""
+    if self.size != 1 or not _capture.in_node():
+        return bool(self._escapes("ndarray.__bool__"))
+    return bool(tensor_of(self))
+
+
+def _item(self: LiveArray, *args: Any) -> Any:
+    if self.size != 1 or args or not _capture.in_node():
+        return self._escapes("ndarray.item").item(*args)
+    return tensor_of(self).item()
+
+
 def _method(name: str) -> Any:
     def method(self: LiveArray, *args: Any, **kwargs: Any) -> Any:
         from leapp.array_functions import run_method
@@ -246,7 +259,9 @@ def _in_place(symbol: str) -> Any:
 
 
 def _fill_class() -> None:
-    escapes = "__float__ __int__ __bool__ __complex__ __index__ __str__ __repr__ tolist item tobytes tofile dump dumps"
+    LiveArray.__bool__ = _decides  # type: ignore[assignment, method-assign]
+    LiveArray.item = _item  # type: ignore[assignment, method-assign]
+    escapes = "__float__ __int__ __complex__ __index__ __str__ __repr__ tolist tobytes tofile dump dumps"
     for name in escapes.split():
         setattr(LiveArray, name, _escaping(name, getattr(np.ndarray, name)))
     for name in ["data", "ctypes", "__array_interface__", "__array_struct__"]:

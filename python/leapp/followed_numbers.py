@@ -3,12 +3,15 @@
 """Numbers that remember which tensor they are from.
 
 From start to stop, ``item()`` of a tensor in an open node gives a float or an int that is a little more than one: what
-the program computes from it with ``+ - * / // % abs`` is computed with the tensor too, a comparison is a branch that
-capture sees, and an operator that takes a float takes the tensor. Everything else finds an ordinary number.
+the program computes from it with ``+ - * / // % ** abs round`` and with functions of ``math`` is computed with the
+tensor too, a comparison is a branch that capture sees, and an operator that takes a float takes the tensor. Everything
+else finds an ordinary number.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +19,7 @@ from typing import Any
 import torch
 
 from leapp import _capture
-from leapp.patches import replace
+from leapp.patches import keep_default_devices, replace
 
 __all__ = ["FollowedFloat", "FollowedInt", "install"]
 
@@ -37,6 +40,12 @@ def install() -> None:
 
     item.__doc__ = original.__doc__
     replace(torch.Tensor, "item", item)
+    for name, counterpart in _MATH.items():
+        _follow_function(name, counterpart)
+    keep_default_devices()
+    for name in ("full", "full_like", "tensor", "as_tensor", "scalar_tensor"):
+        made = getattr(torch, name)
+        replace(torch, name, functools.wraps(made)(_made_of(name, made)))
 
 
 def _followed(tensor: torch.Tensor) -> Any:
@@ -114,6 +123,32 @@ class _Followed:
     def __abs__(self) -> Any:
         return _computed("abs", operator.abs, self)
 
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        return NotImplemented if modulus is not None else _computed("pow", operator.pow, self, other)
+
+    def __rpow__(self, other: Any, modulus: Any = None) -> Any:
+        return NotImplemented if modulus is not None else _computed("pow", operator.pow, other, self)
+
+    def __round__(self, digits: Any = None) -> Any:
+        number = self._number()
+        return round(number, digits) if digits is not None else self._whole(round(number), torch.round)
+
+    def __floor__(self) -> Any:
+        return self._whole(math.floor(self._number()), torch.floor)
+
+    def __ceil__(self) -> Any:
+        return self._whole(math.ceil(self._number()), torch.ceil)
+
+    def __trunc__(self) -> Any:
+        return self._whole(math.trunc(self._number()), torch.trunc)
+
+    def _whole(self, number: int, function: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+        """An int of it, as torch.round and its kin give."""
+        if not _capture.in_node():
+            return number
+        tensor = function(self._tensor) if self._tensor.is_floating_point() else self._tensor
+        return _made(number, tensor.to(torch.int64))
+
 
 def _arithmetic(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     operation = getattr(operator, name)
@@ -165,6 +200,10 @@ class FollowedInt(_Followed, int):
 
     __hash__ = int.__hash__
 
+    def as_index(self) -> Any:
+        """For a tensor to be indexed with."""
+        return self._tensor if _capture.in_node() else self._number()
+
     def _number(self) -> int:
         return int.__int__(self)
 
@@ -177,13 +216,85 @@ class FollowedInt(_Followed, int):
         return self._number()
 
 
+# ---- functions that take one ----
+
+_SAME_NAMES: tuple[str, ...] = ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos", "cosh", "erf", "erfc")
+_SAME_NAMES += ("exp", "expm1", "fmod", "hypot", "log10", "log1p", "log2", "pow", "sin", "sinh", "sqrt", "tan", "tanh")
+_MATH: dict[str, Any] = {name: getattr(torch, name) for name in _SAME_NAMES}
+_MATH.update(degrees=torch.rad2deg, fabs=torch.abs, log=torch.log, radians=torch.deg2rad)
+
+
+def _follow_function(name: str, counterpart: Callable[..., torch.Tensor]) -> None:
+    """A function of ``math``; scripted code goes on finding torch's operator for it."""
+    original = getattr(math, name)
+
+    @functools.wraps(original)
+    def function(*args: Any) -> Any:
+        if not any(isinstance(value, _Followed) for value in args):
+            return original(*args)
+        number = original(*(_plain(value) for value in args))
+        within = (
+            len(args) <= (1 if name == "log" else 2) and all(_is_number(value) for value in args) and _capture.in_node()
+        )
+        if not within or type(number) is not float:
+            return number
+        first = next(value._tensor for value in args if isinstance(value, _Followed))
+        tensors = [
+            value._tensor.to(torch.float64)
+            if isinstance(value, _Followed)
+            else torch.full((), float(value), dtype=torch.float64, device=first.device)
+            for value in args
+        ]
+        return _made(number, counterpart(*tensors))
+
+    builtin = torch.jit._builtins._find_builtin(original)
+    if builtin is not None:
+        torch.jit._builtins._register_builtin(function, builtin)
+    replace(math, name, function)
+
+
+def _made_of(name: str, original: Any) -> Any:
+    """torch.full and torch.tensor of such numbers: tensors that depend on them."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if not _capture.in_node():
+            return original(*args, **kwargs)
+        at = 1 if name.startswith("full") else 0
+        given = args[at] if len(args) > at else kwargs.get("fill_value" if at else "data")
+        if not _has_followed(given):
+            return original(*args, **kwargs)
+        plain = original(
+            *(_replaced(value, _plain) for value in args), **{k: _replaced(v, _plain) for k, v in kwargs.items()}
+        )
+        tensor = _as_made(given).to(plain.device, plain.dtype)
+        return tensor.expand(plain.shape).clone().requires_grad_(plain.requires_grad)
+
+    return made
+
+
+def _has_followed(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_has_followed(inner) for inner in value)
+    return isinstance(value, _Followed)
+
+
+def _as_made(value: Any) -> torch.Tensor:
+    if isinstance(value, (list, tuple)):
+        return torch.stack([_as_made(inner) for inner in value])
+    return value._tensor.to(torch.float64) if isinstance(value, _Followed) else _plain_tensor(value)
+
+
+def _plain_tensor(value: Any) -> torch.Tensor:
+    return torch.zeros((), dtype=torch.float64) + (value.to("cpu") if isinstance(value, torch.Tensor) else value)
+
+
 # ---- operators that take one ----
 
 
 def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, _Followed):
         return change(value)
-    if isinstance(value, (list, tuple)) and any(isinstance(inner, _Followed) for inner in value):
+    if isinstance(value, (list, tuple)) and _has_followed(value):
         return type(value)(_replaced(inner, change) for inner in value)
     return value
 

@@ -169,7 +169,7 @@ def install_interop() -> None:
     """Conversions that keep the trace. Where NumPy is not loaded there is nothing to convert."""
     if "numpy" not in sys.modules:
         return
-    _keep_default_devices()
+    keep_default_devices()
     _wrap(torch.Tensor, "numpy", _tensor_to_array)
     for name, make in (("from_numpy", _from_numpy), ("as_tensor", _as_tensor), ("tensor", _tensor)):
         _wrap(torch, name, make)
@@ -178,7 +178,7 @@ def install_interop() -> None:
         _wrap(numpy, name, functools.partial(_array, name))
 
 
-def _keep_default_devices() -> None:
+def keep_default_devices() -> None:
     """Which functions a default device is for, torch looks up once: it must not find ours in their places."""
     from torch.utils import _device
 

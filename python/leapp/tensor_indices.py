@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from leapp import _capture
+from leapp.followed_numbers import FollowedInt
 from leapp.patches import at_removal, replace
 
 __all__ = ["install"]
@@ -92,9 +93,17 @@ def _steps(index: tuple[Any, ...], dims: int) -> _Steps | None:
     return steps
 
 
+def _as_index(item: Any) -> Any:
+    """The tensor that a number is from (followed_numbers.py) in the place of the number."""
+    if type(item) is slice and isinstance(item.start, FollowedInt) and isinstance(item.stop, FollowedInt):
+        return slice(item.start.as_index(), item.stop.as_index(), item.step)
+    return item.as_index() if isinstance(item, FollowedInt) else item
+
+
 def _look(base: torch.Tensor, index: Any) -> tuple[torch.Tensor, tuple[Any, ...] | None] | None:
     """The view that an index leads to, and the elements that are picked from it. None: do what torch does."""
-    steps = _steps(index if type(index) is tuple else (index,), base.dim())
+    items = index if type(index) is tuple else (index,)
+    steps = _steps(tuple(_as_index(item) for item in items), base.dim())
     if steps is None or not steps.looks:
         return None
     view = base

@@ -196,6 +196,10 @@ class Merger {
 
   void merge(const DecisionTree& tree, std::vector<StateSlot>& slots) {
     const std::map<Use, std::string> states = operands_of(slots);
+    std::set<const StateSlot*> set_first;
+    for (const StateSlot& slot : slots) {
+      if (slot.unknown_beginning && is_set_first(slot, slots)) set_first.insert(&slot);
+    }
     ValueNumbers numbers(states);
     for (const NodeRecord* path : paths_) numbers.add(roots_of(*path));
     node_.joined = numbers.results();
@@ -220,7 +224,7 @@ class Merger {
     join_records();
     node_.leaks.clear();
     for (StateSlot& slot : slots) {
-      if (slot.unknown_beginning) warn_of_beginning(slot.leak);
+      if (slot.unknown_beginning && !set_first.contains(&slot)) warn_of_beginning(slot.leak);
       if (!slot.own) {
         node_.leaks.push_back(std::move(slot.leak));
         continue;
@@ -236,6 +240,51 @@ class Merger {
     report_unproven(answers);
     drop_unneeded_leaks(node_);
     drop_samples();
+  }
+
+  // A first step can only take ways that set it and do not read it: those which do are decided by state, as it is then.
+  bool is_set_first(const StateSlot& slot, const std::vector<StateSlot>& slots) const {
+    for (std::size_t path = 0; path < paths_.size(); ++path) {
+      const bool sets = slot.own && slot.next[path] && !reads(*paths_[path], slot);
+      if (!sets && !is_later_way(*paths_[path], slots)) return false;
+    }
+    return true;
+  }
+
+  static bool reads(const NodeRecord& path, const StateSlot& slot) {
+    const Slice slice = slice_of(roots_of(path));
+    const std::set<const TraceOp*> ops(slice.ops.begin(), slice.ops.end());
+    return std::any_of(slot.leak.uses.begin(), slot.leak.uses.end(),
+                       [&](const auto& use) { return ops.contains(use.first.op); });
+  }
+
+  // It parts from the first call's way where nothing but state decides, which no input changes before the first step.
+  bool is_later_way(const NodeRecord& path, const std::vector<StateSlot>& slots) const {
+    const std::size_t common = std::min(path.guards.size(), paths_[0]->guards.size());
+    for (std::size_t i = 0; i < common; ++i) {
+      const Guard& guard = path.guards[i];
+      if (!same_question(guard, paths_[0]->guards[i])) return false;
+      if (guard.taken == paths_[0]->guards[i].taken || guard.either || paths_[0]->guards[i].either) continue;
+      return is_known_at_first(guard.value, slots);
+    }
+    return false;
+  }
+
+  static bool is_known_at_first(const ValuePtr& value, const std::vector<StateSlot>& slots) {
+    if (bare(value)->kind == TracedKind::kInput) return false;
+    bool known = true;
+    for (const TraceOp* op : slice_of({value}).ops) {
+      std::size_t operand = 0;
+      known = known && !op->random;
+      for_each_operand(*op, [&](const ValuePtr& read) {
+        const Use use{const_cast<TraceOp*>(op), operand++};
+        known = known && read->kind != TracedKind::kInput &&
+                std::none_of(slots.begin(), slots.end(), [&](const StateSlot& slot) {
+                  return (slot.unknown_beginning || !slot.own) && slot.leak.uses.contains(use);
+                });
+      });
+    }
+    return known;
   }
 
   // Who reads it first when the model runs may not be who read it first here.

@@ -414,6 +414,23 @@ class MeanOfChosen:
         return x - self.mean
 
 
+def first_and_last_row(x: Tensor) -> Tensor:
+    ids = (x[:, 0] > -9).nonzero().flatten()
+    rows = x[x[:, 0] > -9]
+    return x[ids[-1]] + rows[0] - rows[2] + x
+
+
+def rows_to_other_places(x: Tensor) -> Tensor:
+    """Each to a place of its own, which nobody but the data says."""
+    mask, order = mask_of(x), x[:, 1].argsort()
+    return written(x, order[mask], x[mask])
+
+
+def rows_to_places_from_the_end(x: Tensor) -> Tensor:
+    mask, order = mask_of(x), x[:, 1].argsort()
+    return written(x, order[mask] - len(x), x[mask] * 2)
+
+
 RIGHT: list[Program] = [
     put_number,
     put_by_mask,
@@ -438,6 +455,9 @@ RIGHT: list[Program] = [
     index_select,
     scatter_rows,
     accumulate,
+    first_and_last_row,
+    rows_to_other_places,
+    rows_to_places_from_the_end,
     accumulate_elsewhere,
     sum_of_rows,
     mean_of_rows,
@@ -487,11 +507,6 @@ def sorted_rows(x: Tensor) -> Tensor:
     return rows.sort(dim=0).values.sum() + x
 
 
-def first_of_rows(x: Tensor) -> Tensor:
-    ids = (x[:, 0] > -9).nonzero()  # here
-    return x[ids[0]] + x
-
-
 def rows_behind_others(x: Tensor) -> Tensor:
     rows = x[mask_of(x)]  # here
     return torch.cat([rows, x], dim=0).sum() + x
@@ -500,11 +515,6 @@ def rows_behind_others(x: Tensor) -> Tensor:
 def every_row_with_every_row(x: Tensor) -> Tensor:
     rows = x[mask_of(x)]  # here
     return (rows[:, None] - rows[None]).abs().sum() + x
-
-
-def rows_to_one_place(x: Tensor) -> Tensor:
-    ids = mask_of(x).nonzero().squeeze(-1)  # here
-    return written(x, ((x[ids, 1] > 0).long()), x[ids])
 
 
 def middle_of_rows(x: Tensor) -> Tensor:
@@ -520,10 +530,8 @@ def different_numbers(x: Tensor) -> Tensor:
 # No dense form: TorchScript warns with the line of "# here", ONNX refuses.
 STAY: list[Program] = [
     sorted_rows,
-    first_of_rows,
     rows_behind_others,
     every_row_with_every_row,
-    rows_to_one_place,
     middle_of_rows,
     different_numbers,
 ]

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import branch_programs
-import branch_state_programs  # noqa: F401  (adds its own)
+import branch_robot_programs  # noqa: F401  (adds its own)
+import branch_state_programs  # noqa: F401  (likewise)
 import closed_loop
 import harness
 import leapp
@@ -160,6 +161,30 @@ def test_state_that_is_set_before_anybody_reads_it(tmp_path: Path) -> None:
     leapp.compile_graph()
     found = harness.warnings_in(harness.read_log(tmp_path / "loop"))
     assert any("no call shows what was in it at the beginning" in line for line in found), found
+
+
+def test_state_that_the_first_step_sets_whatever_the_input(tmp_path: Path) -> None:
+    """What it began with is nobody's business: only a later step can read it."""
+    make = branch_programs.PROGRAMS["FirstValue"]
+    found = harness.warnings_in(harness.read_log(closed_loop.export(make, tmp_path, passes=4)))
+    assert [line for line in found if "announcing" not in line] == []
+
+
+def test_branches_that_changed_only_together_are_told(tmp_path: Path) -> None:
+    def two(x: torch.Tensor) -> torch.Tensor:
+        n = int(bool(x[0] > 0)) + int(bool(x[1] > 0)) + int(bool(x[2] > 0))  # here
+        return x * n
+
+    leapp.start("loop", save_path=str(tmp_path))
+    for signs in ((1.0, 1.0, 1.0), (-1.0, 1.0, -1.0), (-1.0, -1.0, 1.0), (1.0, -1.0, 1.0)):
+        x = annotate.input_tensors("policy", {"x": torch.tensor([*signs, 0.0])})
+        annotate.output_tensors("policy", {"y": two(x)}, export_with="jit")
+    leapp.stop()
+    leapp.compile_graph()
+    found = harness.warnings_in(harness.read_log(tmp_path / "loop"))
+    assert len(found) == 1, found
+    assert "changed only together with other branches" in found[0]
+    assert harness.location_pattern(__file__, harness.line_of(two, "# here")).search(found[0])
 
 
 def test_a_way_that_only_the_last_call_took_and_what_it_left(tmp_path: Path) -> None:

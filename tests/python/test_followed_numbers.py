@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +70,33 @@ def integer_tensor(x: Tensor) -> Tensor:
     return k * x[0].item()
 
 
+def powers(x: Tensor) -> Tensor:
+    a = x[0].item()
+    return x * abs(a) ** 0.5 + 2**a - a**2
+
+
+def whole_numbers(x: Tensor) -> Tensor:
+    a = x[0].item() * 3
+    return x * (round(a) * 0.5) + (math.floor(a) - math.ceil(a / 2)) / 4.0
+
+
+def functions_of_math(x: Tensor) -> Tensor:
+    a, b = x[0].item(), x[1].item()
+    return x * math.hypot(a, b) + math.atan2(b, a) - math.exp(-abs(a)) * math.degrees(math.tanh(b)) / 90
+
+
+def made_of_numbers(x: Tensor) -> Tensor:
+    a = x[0].item()
+    pair = torch.tensor([[a, 1.0], [2.0, -a]])
+    return (
+        (pair @ x[:2]).repeat(2) + torch.full_like(x, a) + torch.as_tensor(a) + torch.full((4,), a, dtype=torch.float32)
+    )
+
+
+def item_of_an_array(x: Tensor) -> Tensor:
+    return x * x.numpy().max().item()
+
+
 class Kept:
     """What the next call adds is a number in the first call, and one that was read in later ones."""
 
@@ -105,6 +133,11 @@ PLAIN = [
     of_no_dimension,
     written_to_after_it_was_read,
     integer_tensor,
+    powers,
+    whole_numbers,
+    functions_of_math,
+    made_of_numbers,
+    item_of_an_array,
 ]
 
 
@@ -138,6 +171,21 @@ def test_a_number_that_never_changes_is_told(tmp_path: Path) -> None:
     assert len(found) == 1
     assert "was 4 in every call" in found[0]
     assert harness.location_pattern(__file__, harness.line_of(repeats, "# here")).search(found[0])
+
+
+def test_scripted_code_finds_functions_of_math_while_they_are_followed(tmp_path: Path) -> None:
+    leapp.start("g", save_path=str(tmp_path))
+
+    @torch.jit.script
+    def scripted(x: Tensor) -> Tensor:
+        return x * math.sqrt(2.0) + math.pow(2.0, 0.5)
+
+    x = annotate.input_tensors("n", {"x": torch.ones(2)})
+    annotate.output_tensors("n", {"y": scripted(x)}, export_with="jit")
+    leapp.stop()
+    assert math.sqrt(4.0) == 2.0
+    assert math.sqrt.__module__ == "math"
+    torch.testing.assert_close(scripted(torch.ones(2)), torch.full((2,), 2 * math.sqrt(2)))
 
 
 def test_they_are_numbers(tmp_path: Path) -> None:

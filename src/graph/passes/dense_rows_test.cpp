@@ -79,6 +79,47 @@ std::size_t count_after(const std::string& text, std::string_view op) {
   return count;
 }
 
+TEST(DenseRows, OneRowByItsNumber) {
+  const std::string text = R"(graph (%x: float32[4,3], %m: bool[4]) {
+  %0: float32[2,3] = aten::index.Tensor(self=%x, indices=[%m])
+  %1: float32[3] = aten::select.int(self=%0, dim=0, index=INDEX)
+  return (y=%1)
+}
+)";
+  for (const std::string index : {"0", "-1"}) {
+    std::string graph = text;
+    graph.replace(graph.find("INDEX"), 5, index);
+    EXPECT_EQ(count_after(graph, "aten::index_select"), 1U);
+    // Counted from the end, it takes how many there are.
+    EXPECT_EQ(count_after(graph, "aten::sum"), index == "0" ? 1U : 2U);
+  }
+}
+
+TEST(DenseRows, RowsThatDoNotCountWriteBehindTheLastPlace) {
+  EXPECT_EQ(dense(R"(graph (%x: float32[4], %to: int64[4], %m: bool[4]) {
+  %0: int64[2] = aten::index.Tensor(self=%to, indices=[%m])
+  %1: float32[2] = aten::index.Tensor(self=%x, indices=[%m])
+  %2: float32[4] = aten::index_put(self=%x, indices=[%0], values=%1, accumulate=False)
+  return (y=%2)
+}
+)"),
+            R"(graph (%x: float32[4], %to: int64[4], %m: bool[4]) {
+  %constant_3 = constant int64[] [0]
+  %constant_4 = constant int64[] [4]
+  %constant_5 = constant int64[] [4]
+  %4: bool[4] = aten::lt.Tensor(self=%to, other=%constant_3)
+  %5: int64[4] = aten::add.Tensor(self=%to, other=%constant_4, alpha=1)
+  %6: int64[4] = aten::where.self(condition=%4, self=%5, other=%to)
+  %7: int64[4] = aten::where.self(condition=%m, self=%6, other=%constant_5)
+  %8: float32[1] = aten::slice.Tensor(self=%x, dim=0, start=0, end=1, step=1)
+  %9: float32[5] = aten::cat(tensors=[%x, %8], dim=0)
+  %10: float32[5] = aten::index_put(self=%9, indices=[%7], values=%x, accumulate=False)
+  %11: float32[4] = aten::slice.Tensor(self=%10, dim=0, start=0, end=4, step=1)
+  return (y=%11)
+}
+)");
+}
+
 // boxes[nms(boxes, scores)[:2]], padded to two rows
 constexpr const char* kSuppressed = R"(graph (%boxes: float32[6,4], %scores: float32[6]) {
   %0: int64[3] = torchvision::nms(dets=%boxes, scores=%scores, iou_threshold=0.5)

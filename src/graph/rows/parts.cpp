@@ -59,6 +59,27 @@ Status rows_between(Rewriter& writer, const Rows& from) {
   return {};
 }
 
+/// x[0], x[-1]: the one row of that number. Where there is none the program would have failed.
+Status row_at(Rewriter& writer, const Rows& from) {
+  const Node& node = writer.node();
+  const Space& space = *from.space;
+  const std::int64_t index = integer(node, "index", 0);
+  Value* wanted = writer.number(static_cast<double>(index), DType::kInt64);
+  if (index < 0) {
+    wanted = writer.binary("aten::add", writer.how_many(space, DType::kInt64), wanted, {DType::kInt64, {}});
+  }
+  const TensorType truths = {DType::kBool, {space.count}};
+  const TensorType numbers = {DType::kInt64, {space.count}};
+  Value* own = writer.binary("aten::logical_and", space.mask,
+                             writer.binary("aten::eq", writer.rank(space), wanted, truths), truths);
+  Value* chosen = writer.binary("aten::mul", writer.cast(own, DType::kInt64), writer.own_row(space), numbers);
+  Value* place = writer.reshape(writer.sum(chosen, {0}, false, DType::kInt64), {1});
+  Value* row = writer.emit("aten::index_select", "", {{"self", from.dense}, {"dim", from.axis}, {"index", place}},
+                           {from.dense->dtype(), with_rows(from.dense->shape(), from.axis, 1)});
+  writer.replace(0, writer.reshape(row, node.result()->shape()), space);
+  return {};
+}
+
 }  // namespace
 
 Status part(Rewriter& writer) {
@@ -68,6 +89,7 @@ Status part(Rewriter& writer) {
   if (from == nullptr) return unimplemented("where it cuts depends on rows");
   const std::int64_t dim = dim_of(node, rank_of(self));
   if (dim == from->axis) {
+    if (node.op() == "aten::select") return row_at(writer, *from);
     if (!takes_all(node)) return rows_between(writer, *from);
     writer.bind(0, *from);
     return {};

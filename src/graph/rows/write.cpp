@@ -68,10 +68,43 @@ bool all_rows_apart(const Places& places) {
   return columns.size() == places.space->frame.size();
 }
 
+/// Every row writes: those that do not count to one place more than there is. Of several that write to one place the
+/// last counts, as in torch, which promises nothing.
+Result<Value*> write_with_room(Rewriter& writer, const Write& write, const Places& places, Value* self) {
+  const auto to = std::find_if(places.all.begin(), places.all.end(),
+                               [](const IndexPlace& place) { return place.value == nullptr; });
+  const std::int64_t size = size_at(self, to->dim);
+  const std::int64_t axis = places.result_axis();
+  LEAPP_ASSIGN_OR_RETURN(Value * values, dense_values(writer, write, places.result_rank, axis, *places.space));
+  LEAPP_ASSIGN_OR_RETURN(std::vector<Value*> indices, dense_indices(writer, places, self));
+  Value* place = writer.cast(to->rows.dense, DType::kInt64);
+  const TensorType type = place->type();
+  const auto number = [&](std::int64_t value) { return writer.number(static_cast<double>(value), DType::kInt64); };
+  Value* from_end = writer.binary("aten::lt", place, number(0), {DType::kBool, type.shape});
+  place = writer.where(from_end, writer.binary("aten::add", place, number(size), type), place, type);
+  Value* counts = writer.mask_beside(*places.space, std::ssize(type.shape), to->rows.axis);
+  indices[at(to->dim)] = writer.where(counts, place, number(size), type);
+  const TensorType longer = {self->dtype(), with_rows(self->shape(), to->dim, size + 1)};
+  const auto piece = [&](Value* of, std::int64_t end, const TensorType& made) {
+    return writer.emit(
+        "aten::slice", "Tensor",
+        {{"self", of}, {"dim", to->dim}, {"start", std::int64_t{0}}, {"end", end}, {"step", std::int64_t{1}}}, made);
+  };
+  Value* spare = piece(self, 1, {self->dtype(), with_rows(self->shape(), to->dim, 1)});
+  Value* room = writer.emit("aten::cat", "", {{"tensors", std::vector<Value*>{self, spare}}, {"dim", to->dim}}, longer);
+  Value* made = writer.emit("aten::index_put", "",
+                            {{"self", room},
+                             {"indices", std::move(indices)},
+                             {"values", writer.cast(values, self->dtype())},
+                             {"accumulate", false}},
+                            longer);
+  return piece(made, size, self->type());
+}
+
 /// Every row writes: those that do not count write what is there already.
 Result<Value*> write_everywhere(Rewriter& writer, const Write& write, const Places& places, Value* self) {
   Space& space = *places.space;
-  if (!write.adds && !all_rows_apart(places)) return unimplemented("two rows may write to one place");
+  if (!write.adds && !all_rows_apart(places)) return write_with_room(writer, write, places, self);
   const std::int64_t axis = places.result_axis();
   LEAPP_ASSIGN_OR_RETURN(Value * values, dense_values(writer, write, places.result_rank, axis, space));
   LEAPP_ASSIGN_OR_RETURN(std::vector<Value*> indices, dense_indices(writer, places, self));
