@@ -199,8 +199,7 @@ TEST(Writer, HostileNamesReadBack) {
                                        "}",
                                        "\x7f",
                                        "\xC2\x85",
-                                       "\xEF\xBB\xBF"
-                                       "bom",
+                                       std::string("\xEF\xBB\xBF") + "bom",
                                        std::string(3000, 'k'),
                                        std::string(1500, '\n')};
   BundleSpec spec;

@@ -39,9 +39,12 @@ extern "C" LEAPP_API bool leapp_draw_picture(int version, const leapp::draw::Pip
   try {
     const std::lock_guard lock(mutex);
     auto result = leapp::draw::draw_picture(*picture, *wanted);
-    if (!result.ok()) *error = result.status().message();
-    if (result.ok()) *drawing = std::move(result).value();
-    return result.ok();
+    if (!result.ok()) {
+      *error = result.status().message();
+      return false;
+    }
+    *drawing = std::move(result).value();
+    return true;
   } catch (const std::exception& caught) {
     *error = caught.what();
     return false;

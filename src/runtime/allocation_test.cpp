@@ -32,12 +32,12 @@
 #include "runtime/robot_testing.h"
 #include "runtime/swap_testing.h"
 
-extern "C" {
+extern "C" {  // NOLINTBEGIN(bugprone-reserved-identifier): the C library's own names
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
-}
+}  // NOLINTEND(bugprone-reserved-identifier)
 
 namespace {
 

@@ -36,7 +36,8 @@ struct Case {
   std::vector<bundle::Port> outputs;
   std::string refused;  ///< empty: it is widened; else a part of the reason
 
-  Case(std::string what, std::vector<std::pair<std::string, Shape>> in, std::vector<std::pair<std::string, Shape>> out)
+  Case(std::string what, const std::vector<std::pair<std::string, Shape>>& in,
+       const std::vector<std::pair<std::string, Shape>>& out)
       : name(std::move(what)) {
     for (auto& [port, shape] : in) {
       maker.input(port, shape);

@@ -113,7 +113,7 @@ TEST(GuardMemory, ComesBack) {
 }
 
 TEST(FieldNames, AreOnesThatTheEncodingTakes) {
-  const auto names = [](std::vector<std::string> from) { return field_names(from); };
+  const auto names = [](const std::vector<std::string>& from) { return field_names(from); };
   EXPECT_EQ(names({"hip", "left-knee", "1"}), (std::vector<std::string>{"hip", "left_knee", "e1"}));
   EXPECT_TRUE(names({"a b", "a_b"}).empty());
   EXPECT_TRUE(names({"leftHip", "left_hip"}).empty()) << "the same in the JSON form";

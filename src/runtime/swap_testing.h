@@ -40,7 +40,7 @@ struct SwapBundleOptions {
 ///   state    n [1,states], counts steps, begins as 100
 class SwapBundle {
  public:
-  explicit SwapBundle(const std::string& name, SwapBundleOptions options = {})
+  explicit SwapBundle(const std::string& name, const SwapBundleOptions& options = {})
       : bundle_(std::make_unique<TestBundle>(name)) {
     write(options);
   }

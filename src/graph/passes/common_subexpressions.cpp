@@ -90,7 +90,8 @@ class KeyWriter {
 
   template <typename T>
   void raw(const T& value) {
-    key_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+    key_.append(reinterpret_cast<const char*>(&value),
+                sizeof(T));  // NOLINT(bugprone-sizeof-expression): of pointers too
   }
 
   std::string key_;

@@ -151,7 +151,7 @@ Value* Rewriter::truth(Value* value) {
   return emit("aten::ne", "Scalar", {{"self", value}, {"other", std::int64_t{0}}}, {DType::kBool, value->shape()});
 }
 
-Value* Rewriter::where(Value* condition, Value* yes, Value* no, TensorType type) {
+Value* Rewriter::where(Value* condition, Value* yes, Value* no, const TensorType& type) {
   return emit("aten::where", "self",
               {{"condition", condition}, {"self", cast(yes, type.dtype)}, {"other", cast(no, type.dtype)}}, type);
 }
@@ -299,7 +299,9 @@ const Dims* list(const Node& node, std::string_view name) {
 
 void set(std::vector<Argument>& arguments, std::string_view name, Attribute value) {
   for (Argument& argument : arguments) {
-    if (argument.name == name) argument.value = std::move(value);
+    if (argument.name != name) continue;
+    argument.value = std::move(value);
+    return;
   }
 }
 

@@ -74,7 +74,7 @@ class Rewriter {
   Value* reshape(Value* value, Shape shape);
   Value* expand(Value* value, Shape shape);
   Value* cast(Value* value, DType dtype);
-  Value* where(Value* condition, Value* yes, Value* no, TensorType type);
+  Value* where(Value* condition, Value* yes, Value* no, const TensorType& type);
   Value* binary(const std::string& op, Value* left, Value* right, TensorType type);
   Value* sum(Value* value, const Dims& dims, bool keepdim, DType dtype);
   /// Without dimensions.

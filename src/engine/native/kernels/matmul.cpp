@@ -77,7 +77,7 @@ HWY_NOINLINE void write_part(const float* sums, const Ending& ending, std::int64
   if (ending.bias != nullptr) std::memcpy(part[1], ending.bias + column, bytes), inside.bias = part[1];
   if (ending.addend != nullptr) std::memcpy(part[2], ending.addend + at, bytes), inside.addend = part[2];
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-  for (int v = 0; v < kVectors; ++v) write(hn::Load(PanelTag(), sums + v * kLanes), inside, 0, v * kLanes);
+  for (std::ptrdiff_t v = 0; v < kVectors; ++v) write(hn::Load(PanelTag(), sums + v * kLanes), inside, 0, v * kLanes);
   std::memcpy(ending.y + at, part[0], bytes);
 }
 #endif
@@ -101,7 +101,7 @@ HWY_INLINE void multiply_and_write(const float* const* rows, Place place, const 
     const bool plain = ending.is_plain();
     const auto take = [&](int r, int v, PanelVector sum) HWY_ATTR {
       constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-      const std::int64_t at = column + v * kLanes;
+      const std::int64_t at = column + std::int64_t{v} * kLanes;
       if (plain) {
         hn::StoreU(hn::Add(sum, hn::LoadU(PanelTag(), ending.bias + at)), PanelTag(),
                    ending.y + (row + r) * ending.stride + at);
@@ -139,7 +139,7 @@ HWY_INLINE void multiply_panel(const Left<Place>& left, const typename Panel::El
 /// would fall into the same few places of the first cache.
 template <class Panel>
 HWY_NOINLINE void multiply_deep(const MatMulPacked& args, const Ending& ending) {
-  constexpr std::int64_t kGroup = 16 * kPanel;
+  constexpr std::int64_t kGroup = std::int64_t{16} * kPanel;
   constexpr std::int64_t kStride = kDeepSlice + kPanel;
   alignas(64) float copied[kTileRows * kStride];
   const auto* panels = static_cast<const typename Panel::Element*>(args.packed);

@@ -111,7 +111,7 @@ TEST_P(RecurrentTest, LstmWithAndWithoutPeepholes) {
         const auto h = [&, at = row * hidden](std::int64_t k) { return cell.h[static_cast<std::size_t>(at + k)]; };
         for (std::int64_t i = 0; i < hidden; ++i) {
           const auto gate = [&](std::int64_t g) { return cell.input(row, g, i) + cell.recurrent(g, i, h); };
-          const auto peek = [&](std::int64_t g) {
+          const auto peek = [&, hidden = hidden](std::int64_t g) {
             return peephole ? static_cast<double>(cell.peephole[static_cast<std::size_t>(g * hidden + i)]) : 0.0;
           };
           const double c = cell.c[static_cast<std::size_t>(row * hidden + i)];

@@ -81,7 +81,8 @@ TEST_P(RowsTest, LayerInstanceAndRootMeanSquareNorm) {
 }
 
 double fold(Reduction reduction, const std::vector<double>& values) {
-  double sum = 0, product = 1, absolute = 0, square = 0, exponential = 0, top = -INFINITY, bottom = INFINITY;
+  double sum = 0, product = 1, absolute = 0, square = 0, exponential = 0,
+         top = -std::numeric_limits<double>::infinity(), bottom = std::numeric_limits<double>::infinity();
   for (const double v : values) {
     sum += v, product *= v, absolute += std::fabs(v), square += v * v, exponential += std::exp(v);
     top = std::max(top, v), bottom = std::min(bottom, v);

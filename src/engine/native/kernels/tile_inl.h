@@ -150,11 +150,11 @@ HWY_INLINE void multiply_tile_into(const float* const* rows, Place place, const 
 template <class Panel, int kRows, class Place, class PanelPlace>
 HWY_INLINE void multiply_tile(const float* const* rows, Place place, const typename Panel::Element* panel,
                               PanelPlace panel_place, std::int64_t depth, float* sums) {
-  multiply_tile_into<Panel, kRows>(rows, place, panel, panel_place, depth,
-                                   [sums](int row, int vector, PanelVector sum) HWY_ATTR {
-                                     constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-                                     hn::Store(sum, PanelTag(), sums + row * kPanel + vector * kLanes);
-                                   });
+  multiply_tile_into<Panel, kRows>(
+      rows, place, panel, panel_place, depth, [sums](int row, int vector, PanelVector sum) HWY_ATTR {
+        constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
+        hn::Store(sum, PanelTag(), sums + std::ptrdiff_t{row} * kPanel + std::ptrdiff_t{vector} * kLanes);
+      });
 }
 
 /// Goes through `count` rows in tiles: f(first row, std::integral_constant<int, rows>). Beyond 6 rows not every number
