@@ -265,7 +265,7 @@ def arg_max(g: RowGraph, x: str, shape: Shape) -> None:
     axis, rest = _axis(g, shape), g.pick.choice([0, 1])
     target = [*shape[:axis], *[1] * rest, *shape[axis + 1 :]]
     places = g.add("ArgMax", [x], target, keep=False, axis=axis, keepdims=rest)
-    if g.pick.random() < 0.5:
+    if g.pick.random() < 0.5 or not target:
         g.add("Cast", [places], target, to=TensorProto.FLOAT)
         return
     at = g.pick.randrange(len(target) + 1)
