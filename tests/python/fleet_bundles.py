@@ -72,7 +72,7 @@ def gru(folder: Path) -> Path:
     return yaml_file
 
 
-def _written(folder: Path, models: dict[str, onnx.ModelProto], pipeline: dict[str, object]) -> Path:
+def written(folder: Path, models: dict[str, onnx.ModelProto], pipeline: dict[str, object]) -> Path:
     """A bundle of these nodes, with their models' own ports."""
     folder.mkdir(parents=True)
     nodes = {}
@@ -120,7 +120,7 @@ def renaming(
     fed = {end for ends in edges.values() for end in ends}
     inputs = {node: [entry] for node, entry, _ in nodes if f"{node}/{entry}" not in fed}
     outputs = {node: [result] for node, _, result in nodes if f"{node}/{result}" not in edges}
-    return _written(folder, models, {"data_flow": edges, "inputs": inputs, "outputs": outputs})
+    return written(folder, models, {"data_flow": edges, "inputs": inputs, "outputs": outputs})
 
 
 def noise(folder: Path, seed: float | None) -> Path:
@@ -128,7 +128,7 @@ def noise(folder: Path, seed: float | None) -> Path:
     seeded = {} if seed is None else {"seed": seed}
     nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"], **seeded), helper.make_node("Add", ["x", "r"], ["y"])]
     pipeline = {"inputs": {"policy": ["x"]}, "outputs": {"policy": ["y"]}}
-    return _written(folder, {"policy": _model(nodes, "x", "y", (1, 4))}, pipeline)
+    return written(folder, {"policy": _model(nodes, "x", "y", (1, 4))}, pipeline)
 
 
 def adding(folder: Path, dtype: str, with_input: bool) -> Path:
@@ -143,7 +143,7 @@ def adding(folder: Path, dtype: str, with_input: bool) -> Path:
     graph = helper.make_graph(nodes, "g", entries, [infos["h_out"], infos["y"]])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
     pipeline = {"feedback_flow": {"node/h_out": ["node/h_in"]}, "outputs": {"node": ["y"]}}
-    return _written(folder, {"node": model}, {**pipeline, "inputs": {"node": ["x"]} if with_input else {}})
+    return written(folder, {"node": model}, {**pipeline, "inputs": {"node": ["x"]} if with_input else {}})
 
 
 def two_delays(folder: Path) -> Path:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import closed_loop
 import numpy as np
 import pytest
 from batched_networks import NETWORKS
+from fleet_bundles import written
 from leapp import InferenceManager
+from row_graphs import RowGraph
 
 ROWS, STEPS = 5, 6
 
@@ -52,6 +55,30 @@ def check(bundle: Path, engine: str) -> str:
         for name, values in found.items():
             assert_rows(np.asarray(values), [np.asarray(one[name]) for one in rows], f"step {step}, {name}")
     return many.widened
+
+
+def sweep(seeds: range, folder: Path) -> int:
+    """How many were widened."""
+    widened = 0
+    for seed in seeds:
+        graph = RowGraph(seed)
+        pipeline = {"inputs": {"node": [name for name, _ in graph.inputs]}, "outputs": {"node": ["y"]}}
+        bundle = written(folder / f"g{seed}", {"node": graph.model()}, pipeline)
+        try:
+            widened += check(bundle, "onnxruntime" if seed % 2 else "auto") == ""
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        shutil.rmtree(bundle.parent)
+    return widened
+
+
+def test_random_graphs_give_every_row_its_own(tmp_path: Path) -> None:
+    assert sweep(range(60), tmp_path) >= 10
+
+
+@pytest.mark.long
+def test_many_random_graphs_give_every_row_its_own(tmp_path: Path) -> None:
+    assert sweep(range(60, 4000), tmp_path) >= 800
 
 
 @pytest.mark.parametrize("name", NETWORKS)

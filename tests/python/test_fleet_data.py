@@ -6,7 +6,9 @@ else."""
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +23,7 @@ from hand_made import every_type, recurrent, safetensors
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet import ReplayOptions, ReplaySummary, replay
 from leapp.fleet.cli import main
+from leapp.fleet.plots import dots
 from test_fleet import series, stepped
 
 LEROBOT = {"pre/x": "observation.state", "post/y": "action"}
@@ -404,3 +407,18 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_page_shows_many_episodes_and_what_is_no_number(tmp_path: Path) -> None:
+    plot = dots([*[0.0] * 500, *[math.inf] * 500, *[1e-3] * 9000], "episode", "difference")
+    assert plot.count("<circle") == 400
+    assert all(text in plot for text in (">0<", ">inf<", ">1e-3<", "the largest of 25 each"))
+    new, old = (recurrent(tmp_path / name) for name in ("new", "old"))
+    values = series(0, 4)
+    values[2] = np.nan
+    np.savez(tmp_path / "a.npz", x=values, y=values * 0 + 1)
+    replayed(new, tmp_path / "a.npz", tmp_path / "out")
+    bars = re.findall(r"<title>(.*?): (\d)</title>", (tmp_path / "out" / "replay.html").read_text())
+    assert bars == [("same", "1"), ("1.8e+00", "1"), ("3.2e+00", "1"), ("not a number", "1")]
+    replay(ReplayOptions([new, old], tmp_path / "a.npz", tmp_path / "both", workers=0))
+    assert "new/bundle/bundle.yaml and old/bundle/bundle.yaml" in (tmp_path / "both" / "replay.html").read_text()

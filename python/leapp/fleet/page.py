@@ -83,14 +83,15 @@ def _cards(rows: dict[str, Rows], episodes: Rows) -> str:
 
 
 def _histogram(port: dict[str, Any]) -> str:
-    counts = port["counts"]
+    """Classes from the first to the last that has a step; steps that are the same, or no numbers, beside them."""
+    counts, last = port["counts"], len(EDGES) - 1
     used = [i for i, count in enumerate(counts) if count]
-    if not used:
-        return ""
-    first, last = used[0], used[-1]
+    between = [i for i in used if 0 < i < last]
+    shown = [*used[: used[0] == 0], *(range(between[0], between[-1] + 1) if between else ())]
+    shown += [last] if counts[last] else []
     names = {0.0: "same", math.inf: "not a number"}
-    labels = [names.get(EDGES[i], f"{EDGES[i]:.1e}") for i in range(first, last + 1)]
-    return bars(counts[first : last + 1], labels, "largest difference in a step", "steps")
+    labels = [names.get(EDGES[i], f"{EDGES[i]:.1e}") for i in shown]
+    return bars([counts[i] for i in shown], labels, "largest difference in a step", "steps")
 
 
 def _by_episode(port: str, rows: dict[str, Rows]) -> str:
