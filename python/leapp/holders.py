@@ -18,6 +18,7 @@ from leapp.interpreter import references, variables
 
 _CONTAINERS = (list, tuple, collections.deque)
 
+
 def install() -> None:
     _capture.install_namers(torch.nn.Module._call_impl.__code__, holder_name, find_holders)
 

@@ -134,7 +134,7 @@ THIRD_PARTY: dict[str, str] = {
     "onnxruntime": r"(onnxruntime/)?onnxruntime_",
     "openssl": r"openssl/",
     "protozero": r"protozero/",
-    "python": r"nanobind/|pybind11/|(Python|frameobject)\.h$",
+    "python": r"nanobind/|pybind11/|(Python|frameobject|structmember)\.h$",
     "spdlog": r"spdlog/",
     "torch": r"torch/|ATen/|c10/|caffe2/",
     "yaml": r"yaml-cpp/",

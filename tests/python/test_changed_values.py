@@ -394,7 +394,7 @@ def test_modules_are_called_as_ever_meanwhile(tmp_path: Path) -> None:
         assert torch.equal(scaled(x=x), x * 2)
         assert torch.equal(torch.nn.Module.__call__(scaled, x, by=4.0), x * 4)
         assert torch.equal(scaled.__call__(x), x * 2)
-        assert list(map(scaled, [x]))[0].tolist() == [2, 2]
+        assert next(map(scaled, [x])).tolist() == [2, 2]
         assert inspect.signature(torch.nn.Module.__call__) == signature
         with pytest.raises(ZeroDivisionError, match="by"):
             scaled(x, by=0)

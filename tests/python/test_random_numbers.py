@@ -189,7 +189,7 @@ FROM_NOTHING: list[Step] = [
     a_choice,
     nothing_else,
 ]
-FEW_INDEPENDENT = {planner: 0.12, cross_entropy_planner: 0.12, a_number: 0.5}
+FEW_INDEPENDENT = {categorical: 0.07, planner: 0.12, cross_entropy_planner: 0.12, a_number: 0.5}
 
 
 def export(step: Callable[[Tensor], Any], folder: Path, backend: str, calls: int = 3, **params: Any) -> Any:
@@ -226,7 +226,7 @@ def test_a_draw_stays_a_draw(step: Step, backend: str, tmp_path: Path) -> None:
     assert not np.array_equal(found[0], found[1]), "every step draws anew"
     eager = np.stack([step(torch.zeros(SIZE)).numpy() for _ in range(40)])
     # Two samples of 10 240 numbers: a distance of 0.035 happens once in ten million times. Fewer are independent where
-    # a step chooses among its draws.
+    # a step chooses among its draws, or uses one of them several times.
     assert distance(found, eager) < FEW_INDEPENDENT.get(step, 0.035)
     loose = 2.5 if step is a_number else 1.0
     np.testing.assert_allclose(found.mean(), eager.mean(), atol=0.12 * loose, rtol=0.02)
