@@ -24,7 +24,8 @@ struct Guard {
   bool rows = false;            ///< whether there are any; else: what the operator said
   bool taken = false;           ///< what it was
   bool either = false;          ///< rows: both were seen, and the program did the same
-  ValuePtr value;               ///< a 0-d bool, set apart (constant_outputs.h): what decided. Known when the call ends
+  ValuePtr value = nullptr;     ///< a 0-d bool, set apart (constant_outputs.h): what decided. Known when the call ends
+  bool phase = false;           ///< asks for the phase of the calls (phase_paths.h): no line of the program does
 
   [[nodiscard]] LocationId location() const { return op->location; }
 };

@@ -94,7 +94,7 @@ void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
 // An earlier call of the node, which took another path, has left something there. Whether this one reads state is known
 // when all paths are (state_slots.h).
 bool LeakFinder::is_written_in_place(const ConstantCell& cell) const {
-  if (call_.call == 0 || call_.guards.empty() || !cell.provenance) return false;
+  if (call_.call == 0 || (call_.guards.empty() && !call_.is_way) || !cell.provenance) return false;
   if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != call_.node) return false;
   const auto memory = cell.home.lock();
   return memory && memory->use().kept();
@@ -175,7 +175,8 @@ Leak& LeakFinder::leak_for(const LeakSource& source, const ValuePtr& value) {
   leak.name = value->cell->name;
   leak.location = value->cell->location;
   leak.read[call_.call] = evaluator_.value_of(value);
-  if (!call_.guards.empty()) leak.seen.push_back({call_.call, call_.pass, source});
+  leak.seen.push_back({call_.call, call_.pass, source});
+  if (call_.is_way) leak.values.emplace(std::pair(source.port, source.key), value);
   return leaks_.emplace_back(std::move(leak));
 }
 

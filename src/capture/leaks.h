@@ -47,6 +47,8 @@ struct CallTrace {
   std::vector<MemoryEnd> ends;  ///< known only where there are guards
   /// Results of operators that read a number out of constants, and where.
   std::vector<std::pair<ValuePtr, LocationId>> numbers;
+  std::uint64_t signature = 0;  ///< of the operators that ran (ways.h)
+  bool is_way = false;          ///< it is looked at as the first of a way, whose state others may have left
 };
 
 /// What a constant of a call made in `pass` stands for; nothing: a constant indeed.

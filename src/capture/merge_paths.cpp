@@ -18,10 +18,12 @@
 #include "capture/op_info.h"
 #include "capture/path_choice.h"
 #include "capture/path_reads.h"
+#include "capture/phase_paths.h"
 #include "capture/reentry.h"
 #include "capture/slice.h"
 #include "capture/state_slots.h"
 #include "capture/trace_builder.h"
+#include "capture/value_key.h"
 #include "capture/value_numbers.h"
 
 namespace leapp::capture {
@@ -86,6 +88,13 @@ class Merger {
       paths_.push_back(other.get());
       if (!other->taken.empty()) node_.later_paths.insert(other->taken[0].second);
     }
+    if (try_phases()) {
+      node_.others.clear();
+      node_.ways = {};
+      return;
+    }
+    node_.ways = {};
+    if (node_.guards.empty() && node_.others.empty()) return;
     while (paths_.size() > 1 && !try_merge()) {
     }
     if (paths_.size() == 1) settle_single();
@@ -93,6 +102,110 @@ class Merger {
   }
 
  private:
+  // Calls that go other ways in turn, and no value decides it.
+  bool try_phases() {
+    if (policy_ == Leaks::kConstant || !node_.options.export_with || node_.left_graph) return false;
+    phases_ = PhasePaths::find(node_);
+    if (!phases_) return false;
+    const std::vector<NodeRecord*> before = std::exchange(paths_, phases_->paths());
+    if (policy_ == Leaks::kPromote && merge_phases()) return true;
+    if (policy_ == Leaks::kError) node_.refusals.push_back(phase_text() + ": " + phase_remedy());
+    phases_->undo();
+    phases_.reset();
+    paths_ = before;
+    return false;
+  }
+
+  bool merge_phases() {
+    DecisionTree tree;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      if (!tree.add(i, paths_[i]->guards)) return false;
+    }
+    StateSlots found = find_slots_in_turn(paths_, evaluator_, *phases_);
+    std::optional<OddPath> odd = found.odd;
+    if (!odd) odd = find_unexplained(paths_, found.slots);
+    if (!odd) odd = undecided(tree, found.slots);
+    if (!odd) odd = other_types(found.slots);
+    if (odd) {
+      log_.info(fmt::format("{}, but what it keeps in turn cannot be told: {}", phase_text(), odd->reason));
+      return false;
+    }
+    const std::string text = phase_text();
+    node_.divergences = paths_[0]->divergences;
+    node_.survivors = paths_[0]->survivors;
+    node_.made_once = paths_[0]->made_once;
+    merge(tree, found.slots);
+    add_phase();
+    log_.warning(
+        fmt::format("{}. This is exported as state 'phase', which counts the calls from 0; {}", text, phase_remedy()));
+    for (const LocationId line : phases_->unseen()) {
+      log_.warning(fmt::format(
+          "{}node '{}' reads here what it kept, and not every way that data decides was seen in all of the {} phases. "
+          "Where it was not, what is read is as in another phase; run more passes",
+          line_prefix(line), node_.name, phases_->schedule().count()));
+    }
+    return true;
+  }
+
+  std::string phase_text() const {
+    const Schedule& turn = phases_->schedule();
+    const LocationId line = node_.divergences.empty() ? 0 : node_.divergences.front().location;
+    const std::string begin = turn.warm_up == 0   ? "the same"
+                              : turn.warm_up == 1 ? "after the first one the same"
+                                                  : fmt::format("after the first {} the same", turn.warm_up);
+    return fmt::format(
+        "{}node '{}' goes other ways from call to call, and no value decides it: the program counts by itself. Its {} "
+        "calls did {} {}",
+        line_prefix(line), node_.name, node_.calls, begin,
+        turn.period == 1 ? "each time" : fmt::format("every {} calls", turn.period));
+  }
+
+  static std::string phase_remedy() {
+    return (
+        "if it does anything else (when it is reset, or after more calls), keep what it counts in an integer tensor "
+        "that decides (`if self.place == 0`), which the model then does, too");
+  }
+
+  // The number that decides between the ways, as state.
+  void add_phase() {
+    Leak leak;
+    leak.source = {node_.name, "", mix_hash(node_.calls, phases_->schedule().count()), 1};
+    leak.type = {at::kLong, {}};
+    leak.name = "phase";
+    leak.declared = true;
+    leak.update = phases_->next(builder_);
+    std::vector<ValuePtr> roots = node_.output_values;
+    for (const Leak& other : node_.leaks) {
+      if (other.update) roots.push_back(other.update);
+    }
+    roots.push_back(leak.update);
+    for (const TraceOp* op : slice_of(roots).ops) {
+      std::size_t operand = 0;
+      for_each_operand(*op, [&](const ValuePtr& value) {
+        if (phases_->is_phase(value)) leak.uses.emplace(Use{const_cast<TraceOp*>(op), operand}, Geometry());
+        ++operand;
+      });
+    }
+    for (const Sample& sample : node_.samples) {
+      leak.read[sample.call] = phase_content(sample.call);
+      leak.next[sample.call] = phase_content(sample.call + 1);
+    }
+    leak.read.try_emplace(0, phase_content(0));
+    node_.leaks.push_back(std::move(leak));
+  }
+
+  ContentPtr phase_content(std::size_t call) {
+    const auto phase = static_cast<std::int64_t>(phases_->schedule().phase_of(call));
+    return evaluator_.value_of(builder_.full({}, phase, at::kLong));
+  }
+
+  /// Nobody can read what it begins with.
+  bool is_set_in_turn(const StateSlot& slot) const {
+    std::vector<bool> sets;
+    for (const ValuePtr& next : slot.next) sets.push_back(next != nullptr);
+    return phases_ && phases_->is_set_first(slot.leak.uses, sets);
+  }
+
   /// False: a path has been taken out.
   bool try_merge() {
     DecisionTree tree;
@@ -224,7 +337,7 @@ class Merger {
     join_records();
     node_.leaks.clear();
     for (StateSlot& slot : slots) {
-      if (slot.unknown_beginning && !set_first.contains(&slot)) warn_of_beginning(slot.leak);
+      if (slot.unknown_beginning && !set_first.contains(&slot) && !is_set_in_turn(slot)) warn_of_beginning(slot.leak);
       if (!slot.own) {
         node_.leaks.push_back(std::move(slot.leak));
         continue;
@@ -324,7 +437,9 @@ class Merger {
                       const std::vector<PathAnswers>& answers, const std::string& what) {
     std::vector<PathGuard> unproven;
     ChoicePtr choice = choose(tree, values, answers, &unproven);
-    for (const PathGuard& guard : unproven) unproven_.emplace_back(guard, what);
+    for (const PathGuard& guard : unproven) {
+      if (!answers[guard.path].guards[guard.guard].phase) unproven_.emplace_back(guard, what);
+    }
     return choice;
   }
 
@@ -340,7 +455,7 @@ class Merger {
       const PathAnswers& way = answers[path];
       for (std::size_t i = 0; i < way.guards.size(); ++i) {
         const Guard& guard = way.guards[i];
-        if (guard.rows || told_.contains(guard.location()) || tree.forks(path, i)) continue;
+        if (guard.rows || guard.phase || told_.contains(guard.location()) || tree.forks(path, i)) continue;
         const bool known = seen.contains({way.conditions[i].get(), !guard.taken});
         const bool matters = known ? std::any_of(choices.begin(), choices.end(),
                                                  [&](const ChoicePtr& choice) {
@@ -375,7 +490,7 @@ class Merger {
   static std::string way_text(const std::vector<Guard>& guards, std::size_t end) {
     std::string text;
     for (std::size_t i = 0; i < end; ++i) {
-      if (guards[i].rows) continue;
+      if (guards[i].rows || guards[i].phase) continue;
       text +=
           fmt::format("{}{} at {}", text.empty() ? " (" : ", ", guards[i].taken, location_text(guards[i].location()));
     }
@@ -421,7 +536,8 @@ class Merger {
   std::vector<std::pair<PathGuard, std::string>> unproven_;  // and what was chosen without it
   std::map<std::pair<ValuePtr, c10::DimVector>, ValuePtr> shaped_;
   bool refused_ = false;
-  std::set<std::size_t> left_out_;  // calls that took paths which could not be joined
+  std::unique_ptr<PhasePaths> phases_;  // where calls go their ways in turn
+  std::set<std::size_t> left_out_;      // calls that took paths which could not be joined
 };
 
 /// Whether an input or something kept decides at a line. What else decides is none of the model's business.
@@ -489,7 +605,7 @@ void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks po
                  Logger& log) {
   for (const auto& node : nodes) {
     std::set<LocationId> told = report_guards(*node, log);
-    if (node->guards.empty() && node->others.empty()) continue;
+    if (node->guards.empty() && node->others.empty() && node->ways.ways.empty()) continue;
     Merger(*node, policy, evaluator, log, std::move(told)).run();
   }
 }

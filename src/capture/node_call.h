@@ -38,7 +38,10 @@ class NodeCall {
   [[nodiscard]] CallBuffers& buffers() { return buffers_; }
   [[nodiscard]] const CallBuffers& buffers() const { return buffers_; }
 
-  void open() { activation_ = recorder_->open(node_); }
+  void open() {
+    activation_ = recorder_->open(node_);
+    begun_ = recorder_->builder().signature();
+  }
 
   // node_call_inputs.cpp. What goes in: inputs and declared state, announced once or again.
   Status check_inputs(const PortTensors& tensors, bool state, const NodeRecord* known) const;
@@ -72,6 +75,7 @@ class NodeCall {
   std::string node_;
   Recorder* recorder_;
   ActivationId activation_ = 0;
+  std::uint64_t begun_ = 0;  // of TraceBuilder::signature
   std::vector<PortRecord> inputs_;
   std::vector<at::Tensor> values_;                          // of the inputs: copies
   std::vector<ValuePtr> traced_;                            // of the inputs

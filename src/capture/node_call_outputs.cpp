@@ -198,8 +198,9 @@ CallTrace NodeCall::trace(const CallOutputs& outputs, std::uint64_t pass) const 
                                 ? static_value(tensor)
                                 : set_apart(recorder_->table().operand(tensor, activation_), recorder_->builder()));
   }
-  if (trace.guards.empty()) return trace;
   TraceBuilder& builder = recorder_->builder();
+  trace.signature = builder.signature() - begun_;
+  if (trace.guards.empty()) return trace;
   const LocationId here = builder.location();
   for (Guard& guard : trace.guards) guard.value = set_apart(predicate(guard, builder), builder);
   builder.set_current(nullptr, here);

@@ -7,17 +7,20 @@
 
 #include "capture/leaks.h"
 #include "capture/slice.h"
+#include "capture/trace_builder.h"
 
 namespace leapp::capture {
 
 PathReads::PathReads(const NodeRecord& path) {
   std::map<std::pair<const OpInfo*, LocationId>, std::size_t> turns;
   for (const TraceOp* op : slice_of(roots_of(path)).ops) {
-    const std::size_t turn = turns[{op->info, op->location}]++;
+    // What was made for the program (phase_paths.h) stands for no place of it, and no call has read it.
+    const bool made = op->sequence < TraceBuilder::kProgram;
+    const std::size_t turn = made ? op->sequence : turns[{op->info, op->location}]++;
     std::size_t operand = 0;
     for_each_operand(*op, [&](const ValuePtr& value) {
       const Use use{const_cast<TraceOp*>(op), operand};
-      if (is_constant(*value) && value->kind != TracedKind::kInput) {
+      if (!made && is_constant(*value) && value->kind != TracedKind::kInput) {
         reads_.push_back({use, value});
         points_.emplace(Point{op->info, op->location, turn, operand}, reads_.size() - 1);
       }

@@ -125,6 +125,7 @@ void begin_path(NodeRecord& record, const CallTrace& call) {
   record.ends = call.ends;
   record.first_call = call.call;
   record.taken.emplace_back(call.call, call.pass);
+  if (call.guards.empty()) record.ways.calls.emplace_back(call.call, call.pass);
 }
 
 }  // namespace
@@ -137,6 +138,7 @@ TakenPath take_path(NodeRecord& record, const CallTrace& call) {
   }
   if (NodeRecord* known = known_path(record, call)) {
     if (!call.guards.empty()) known->taken.emplace_back(call.call, call.pass);
+    if (call.guards.empty()) known->ways.calls.emplace_back(call.call, call.pass);
     return {known, false};
   }
   const std::uint64_t hash = hash_of_answers(call.guards);

@@ -98,7 +98,9 @@ struct Leak {
     std::weak_ptr<Memory> home = {};  ///< of `source`: where it lay
     bool elsewhere = false;           ///< of state that is kept in place: another tensor has taken its place
   };
-  std::vector<Seen> seen;  ///< of a node that has guards: what its calls found there
+  std::vector<Seen> seen;  ///< what calls found there
+  /// Of a way (ways.h): by port and key, what was found there, each once.
+  std::map<std::pair<std::string, std::uint64_t>, ValuePtr> values;
 };
 
 /// Something that was not the same in a later call of a node as in the first, and that an output depends on.
@@ -147,6 +149,17 @@ struct GuardPlace {
   auto operator<=>(const GuardPlace&) const = default;
 };
 
+struct NodeRecord;
+
+/// Calls of a path that ran other operators than its first, and no guard told so (ways.h).
+struct WayLog {
+  std::map<std::uint64_t, std::size_t> by_signature;         ///< of calls: which of `ways`
+  std::vector<std::unique_ptr<NodeRecord>> ways;             ///< the first is a copy of the path's own; none: no other
+  std::vector<std::pair<std::size_t, std::uint64_t>> calls;  ///< of a path without guards, and their passes
+  bool diverged = false;                                     ///< the ways do not give the same
+  bool given_up = false;                                     ///< there were too many
+};
+
 /// One annotated stage, over all its calls; or those of its calls that took one path through the program.
 struct NodeRecord {
   std::string name;
@@ -176,7 +189,10 @@ struct NodeRecord {
   std::vector<std::unique_ptr<NodeRecord>> others;  ///< paths that later calls took
   std::map<std::uint64_t, std::size_t> not_kept;    ///< how often other paths, known by hash, were taken
   std::map<GuardPlace, GuardCount> guard_counts;    ///< over all paths
-  std::vector<ValuePtr> joined;                     ///< of all paths: leaks and differences point to their operators
+  WayLog ways;
+  bool is_way = false;      ///< one of such
+  bool left_graph = false;  ///< the program was given numbers or lengths that it may decide with, without being seen
+  std::vector<ValuePtr> joined;  ///< of all paths: leaks and differences point to their operators
 };
 
 /// All that a session has recorded; complete when it has ended.

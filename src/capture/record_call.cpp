@@ -10,6 +10,7 @@
 #include "capture/arguments.h"
 #include "capture/checks.h"
 #include "capture/paths.h"
+#include "capture/ways.h"
 
 namespace leapp::capture {
 namespace {
@@ -49,16 +50,26 @@ OpenQuestions CallRecorder::close(const NodeCall& call, const CallOutputs& outpu
   }
   trace.call = record->calls;
   const TakenPath taken = take_path(*record, trace);
+  TraceBuilder& builder = recorder_.builder();
+  const TakenWay way =
+      analysis_.begin_way(taken, trace, builder, [&] { return recorder_.table().ends(trace.activation); });
   LaterCall later;
+  LaterCall later_of_way;
+  if (way.way && !way.is_new) later_of_way = StateAnalysis::look_at(*way.way, trace, builder);
   if (taken.first) {
-    analysis_.first_call(*taken.path, trace, recorder_.builder());
+    analysis_.first_call(*taken.path, trace, builder);
   } else if (taken.path) {
-    later = StateAnalysis::look_at(*taken.path, trace, recorder_.builder());
+    later = StateAnalysis::look_at(*taken.path, trace, builder);
   }
   const bool sampled = taken.first || keeps_sample(*record);
-  if (sampled && !trace.guards.empty()) StateAnalysis::look_at_memory(*record, taken.path, trace.call);
+  if (sampled && (!trace.guards.empty() || way.way)) StateAnalysis::look_at_memory(*record, taken.path, trace.call);
   Survivors survivors = recorder_.close(call.activation(), pass_);
-  const bool keeps = taken.path && (taken.first || analysis_.compare(*taken.path, later, survivors, sampled));
+  Compared compared{.keeps = taken.first};
+  if (taken.path && !taken.first) {
+    compared = analysis_.compare(*taken.path, later, survivors, sampled);
+    analysis_.compare_way(*taken.path, way, {trace, later_of_way, survivors, compared});
+  }
+  const bool keeps = compared.keeps;
   if (taken.first) taken.path->survivors = std::move(survivors);
   OpenQuestions questions{.path = taken.path ? taken.path->first_call : 0, .call = record->calls};
   if (keeps) {
@@ -68,7 +79,7 @@ OpenQuestions CallRecorder::close(const NodeCall& call, const CallOutputs& outpu
   ++record->calls;
   publish(*record, outputs);
   if (taken.path) questions.nameless = nameless(*taken.path);
-  if (taken.first) questions.ends = nameless_ends(*taken.path);
+  if (taken.first && !trace.guards.empty()) questions.ends = nameless_ends(*taken.path);
   return questions;
 }
 

@@ -123,8 +123,7 @@ void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& no
     // Set to something fresh, or still what it was at first: that never conflicts.
     if (!is_constant(*now)) return diverge_at(use, first, now);
     reads_[use] = now;
-    if (record_.guards.empty()) return;
-    known->seen.push_back({call_, pass_, {}, now});
+    if (follows_ways()) known->seen.push_back({call_, pass_, {}, now});
     return;
   }
   if (is_constant(*first) && is_constant(*now)) return match_constants(use, first, now);
@@ -243,7 +242,7 @@ bool Comparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
 
 // Which path wrote to the memory that this one only reads is found out when all are known (state_slots.h).
 bool Comparison::is_read_in_place(const ValuePtr& first, const ConstantCell& cell) const {
-  if (record_.guards.empty() || first->kind != TracedKind::kConstant) return false;
+  if (!follows_ways() || first->kind != TracedKind::kConstant) return false;
   if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != record_.name) return false;
   const auto memory = cell.home.lock();
   return memory && first->cell->home.lock() == memory && first->cell->place == cell.place;
@@ -253,12 +252,19 @@ bool Comparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const 
   return leak.in_place && cell.home.lock() == leak.memory && contains(leak.place, cell.place);
 }
 
+void Comparison::note_seen(Leak& leak, const LeakSource& source, const ValuePtr& now, bool elsewhere) const {
+  constexpr std::size_t kMostOfPlain = 4096;  // of a node without ways, should any come
+  if (!follows_ways() && leak.seen.size() >= kMostOfPlain) return;
+  leak.seen.push_back({call_, pass_, source, nullptr, now->cell->home, elsewhere});
+  if (record_.is_way) leak.values.emplace(std::pair(source.port, source.key), now);
+}
+
 void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const LeakSource source = source_of(*now->cell, pass_).value();
   if (Leak* known = leak_at(use)) {
     reads_[use] = now;
     const bool elsewhere = known->in_place && !is_memory_of(*known, *now->cell);
-    if (!record_.guards.empty()) known->seen.push_back({call_, pass_, source, nullptr, now->cell->home, elsewhere});
+    note_seen(*known, source, now, elsewhere);
     // A leak that was known only by its memory, or not at all, takes the source that is seen.
     if (known->source == source || is_memory_of(*known, *now->cell)) return;
     diverge({}, use.op->sequence,
@@ -267,7 +273,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
                         known->source.port.empty() ? "" : "/", known->source.port, source.node,
                         source.port.empty() ? "" : "/", source.port, call_))
         .location = use.op->location;
-    if (record_.guards.empty() || source.node != record_.name) return;
+    if (!follows_ways() || source.node != record_.name) return;
     // Another path may have left it, or left it alone.
     record_.unsettled.push_back(std::move(found_.back()));
     found_.pop_back();
@@ -288,7 +294,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   leak.name = now->cell->name;
   leak.location = now->cell->location;
   leak.read[record_.first_call] = evaluator_.value_of(first);
-  if (!record_.guards.empty()) leak.seen.push_back({call_, pass_, source, nullptr, now->cell->home});
+  note_seen(leak, source, now, false);
   leak.uses.emplace(use, Geometry());
   record_.leaks.push_back(std::move(leak));
 }

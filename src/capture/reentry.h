@@ -42,6 +42,9 @@ class Comparison {
   bool same_form(const TraceOp& first, const TraceOp& now);
   void match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now);
   void note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now);
+  void note_seen(Leak& leak, const LeakSource& source, const ValuePtr& now, bool elsewhere) const;
+  /// What calls find in state is told by all ways together.
+  [[nodiscard]] bool follows_ways() const { return !record_.guards.empty() || record_.is_way; }
   bool is_memory_of(const Leak& leak, const ConstantCell& cell) const;
   bool is_kept(const ValuePtr& first, const ConstantCell& cell);
   bool is_read_in_place(const ValuePtr& first, const ConstantCell& cell) const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <string>
@@ -28,6 +29,18 @@ Session::~Session() {
   if (recorder_) remove_hook();
 }
 
+namespace {
+
+// What the program does with it is not known, and may be what decides from call to call.
+bool leaves_graph(const NodeRecord& node, const Escapes& escapes, const Recording& recording) {
+  const auto& lengths = escapes.lengths();
+  return std::any_of(lengths.begin(), lengths.end(), [&](const auto& length) { return length.node == node.name; }) ||
+         std::any_of(recording.notes.begin(), recording.notes.end(),
+                     [&](const Note& note) { return note.node == node.name && note.kind != Note::Kind::kGlue; });
+}
+
+}  // namespace
+
 Status Session::stop() {
   const auto recorder = recorder_;
   LeftTensors left;
@@ -48,6 +61,7 @@ Status Session::stop() {
   {
     const auto guard = recorder->lock();
     for (Note& note : recorder->escapes().take_notes()) recording_.notes.push_back(std::move(note));
+    for (const auto& node : recording_.nodes) node->left_graph = leaves_graph(*node, recorder->escapes(), recording_);
   }
   annotations_.reset();
   recorder_.reset();

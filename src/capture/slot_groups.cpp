@@ -19,7 +19,7 @@ namespace {
 
 class Grouper {
  public:
-  explicit Grouper(const PathHistory& history) : history_(history) {}
+  Grouper(const PathHistory& history, SlotSigns signs) : history_(history), signs_(signs) {}
 
   SlotGroups run() {
     group();
@@ -53,6 +53,8 @@ class Grouper {
   /// Leaks with equal texts are one slot.
   std::string key_of(const Leak& leak) const {
     if (const auto memory = memory_of(leak)) return fmt::format("memory {}", static_cast<const void*>(memory.get()));
+    if (signs_ == SlotSigns::kValues && history_.is_own(leak))
+      return fmt::format("leak {}", static_cast<const void*>(&leak));
     if (history_.is_own(leak) && !leak.name.empty() && !shared_names_.contains(leak.name)) return "name " + leak.name;
     const LeakSource& source = leak.source;
     return fmt::format("value {}/{} {} {}", source.node, source.port, source.key, source.delay);
@@ -76,14 +78,18 @@ class Grouper {
     find_shared_names();
     std::map<std::string, std::size_t> known;
     std::map<Point, std::size_t> places;
+    std::map<Found, std::size_t> values;
     for (std::size_t path = 0; path < history_.paths.size(); ++path) {
       for (const Leak& leak : history_.paths[path]->leaks) {
         std::size_t at = known.try_emplace(key_of(leak), found_.groups.size()).first->second;
         if (at == found_.groups.size()) found_.groups.emplace_back();
         found_.groups[at].push_back({path, &leak});
         if (memory_of(leak) || !history_.is_own(leak)) continue;
+        if (signs_ == SlotSigns::kValues) {
+          for (const Found& found : found_by(leak)) at = join(values.try_emplace(found, at).first->second, at);
+        }
         for (const auto& [use, place] : leak.uses) {
-          const Point* point = history_.reads[path].point_of(use);
+          const Point* point = signs_ == SlotSigns::kPlaces ? history_.reads[path].point_of(use) : nullptr;
           if (point) at = join(places.try_emplace(*point, at).first->second, at);
         }
         for (auto& [text, group] : known) group = joined(group);
@@ -98,6 +104,18 @@ class Grouper {
       }
     }
     std::erase_if(found_.groups, [](const SlotGroup& group) { return group.empty(); });
+  }
+
+  /// A value: the path that made it, and which one of its.
+  using Found = std::tuple<std::size_t, std::string, std::uint64_t>;
+
+  std::vector<Found> found_by(const Leak& leak) const {
+    std::vector<Found> found;
+    for (const Leak::Seen& seen : leak.seen) {
+      const auto maker = seen.fresh ? history_.path_in.end() : history_.path_in.find(seen.pass - seen.source.delay);
+      if (maker != history_.path_in.end()) found.emplace_back(maker->second, seen.source.port, seen.source.key);
+    }
+    return found;
   }
 
   std::size_t joined(std::size_t group) const {
@@ -170,6 +188,7 @@ class Grouper {
   }
 
   const PathHistory& history_;
+  SlotSigns signs_;
   SlotGroups found_;
   std::set<std::shared_ptr<Memory>> written_;  // by some path
   std::set<std::string> shared_names_;         // of several things that one path keeps
@@ -178,6 +197,6 @@ class Grouper {
 
 }  // namespace
 
-SlotGroups group_leaks(const PathHistory& history) { return Grouper(history).run(); }
+SlotGroups group_leaks(const PathHistory& history, SlotSigns signs) { return Grouper(history, signs).run(); }
 
 }  // namespace leapp::capture

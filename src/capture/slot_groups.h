@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <vector>
@@ -34,6 +35,12 @@ struct SlotGroups {
   std::deque<Leak> made;                                   ///< of memory that one path writes and another reads
 };
 
-[[nodiscard]] SlotGroups group_leaks(const PathHistory& history);
+/// What tells that two paths read the same.
+enum class SlotSigns : std::uint8_t {
+  kPlaces,  ///< one name, or one place of the program
+  kValues,  ///< they have found the same value of the same path; for paths that come in turn
+};
+
+[[nodiscard]] SlotGroups group_leaks(const PathHistory& history, SlotSigns signs = SlotSigns::kPlaces);
 
 }  // namespace leapp::capture

@@ -74,10 +74,17 @@ class NextValues {
     slot_.leak.source = {history_.paths[0]->name, "", slot_.leak.source.key, 1};
     const std::vector<Leak::Seen> fresh = fresh_reads();
     for (std::size_t path = 0; path < history_.paths.size(); ++path) {
-      if (known_[path] || learn_fresh(fresh, path)) continue;
+      if (known_[path] || learn_fresh(fresh, path) || is_set_after(path)) continue;
       make_odd(path, fmt::format("no call after it shows what it leaves in '{}'; run another pass after it",
                                  slot_.leak.name));
     }
+  }
+
+  // What it leaves there is nobody's business.
+  bool is_set_after(std::size_t path) const {
+    std::vector<bool> sets;
+    for (std::size_t i = 0; i < known_.size(); ++i) sets.push_back(known_[i] && slot_.next[i]);
+    return evidence_.is_set_after && evidence_.is_set_after(path, sets);
   }
 
   // Where a later call has shown that a path reads the slot, its first one read it, too.
@@ -202,7 +209,9 @@ class NextValues {
   // not make it again.
   void learn_beginning(const LeakSource& source, const ValuePtr& value) {
     const std::size_t path = history_.path_in.begin()->second;
-    if (history_.paths[path]->taken.size() == 1) {
+    const bool once = history_.paths[path]->taken.size() == 1;
+    if (once && is_asked_for_phase(path)) return set_next(path, value);
+    if (once) {
       return make_odd(path, fmt::format("only the first call took it, so nobody can tell whether '{}' begins with what "
                                         "it sets or is set so each time; run another pass that takes it",
                                         slot_.leak.name));
@@ -210,6 +219,12 @@ class NextValues {
     const bool again = !history_.paths[path]->made_once.contains(source.key);
     set_next(path, again ? value : nullptr);
     if (!again) slot_.leak.read.try_emplace(0, evaluator_.value_of(bare(value)));
+  }
+
+  /// Which call takes it is known, and so is that no other does.
+  bool is_asked_for_phase(std::size_t path) const {
+    const auto& guards = history_.paths[path]->guards;
+    return !guards.empty() && guards.front().phase;
   }
 
   void set_next(std::size_t path, const ValuePtr& value) {

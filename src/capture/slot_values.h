@@ -21,6 +21,8 @@ struct SlotEvidence {
   std::vector<FormerRead>& formers;          ///< more are found
   const std::vector<Leak::Seen>& aligned;    ///< what first calls found there, that no node had computed
   std::function<bool(const Use&)> is_taken;  ///< by another slot
+  /// Whether calls after that path set it before any reads it. `sets`: which paths do.
+  std::function<bool(std::size_t, const std::vector<bool>&)> is_set_after;
 };
 
 /// Fills slot.next, and what it takes to read it; else says which path cannot be joined.

@@ -54,6 +54,15 @@ void keep_draws(const NodeRecord& record, ActivationId call, Logger& log) {
   }
 }
 
+/// What the first call keeps, or writes, and this one does not.
+bool leaves_something_else(const NodeRecord& record, const LaterCall& later, const Survivors& survivors) {
+  for (std::size_t i = 0; i < later.updates.size(); ++i) {
+    if (!later.updates[i] != !record.leaks[i].update) return true;
+  }
+  return std::any_of(record.survivors.begin(), record.survivors.end(),
+                     [&](const auto& kept) { return !survivors.contains(kept.first); });
+}
+
 }  // namespace
 
 const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& buffers) {
@@ -99,11 +108,16 @@ void StateAnalysis::look_at_memory(NodeRecord& node, const NodeRecord* taken, st
       if (leak.in_place) leak.read.try_emplace(call, leak.memory->content_before(leak.place));
     }
   };
-  look_at(node);
-  for (const auto& other : node.others) look_at(*other);
+  const auto look_at_ways = [&](NodeRecord& path) {
+    look_at(path);
+    for (const auto& way : path.ways.ways) look_at(*way);
+  };
+  look_at_ways(node);
+  for (const auto& other : node.others) look_at_ways(*other);
 }
 
-bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample) {
+Compared StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors,
+                                bool keeps_sample) {
   Comparison comparison(record, later.call, later.pass, evaluator_);
   for (std::size_t i = 0; i < later.outputs.size(); ++i) {
     comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
@@ -125,7 +139,7 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
     }
   }
   for (std::size_t i = 0; i < later.guards.size(); ++i) comparison.compare_guard(record.guards[i], later.guards[i]);
-  if (!record.guards.empty()) compare_kept(comparison, record, survivors);
+  if (!record.guards.empty() || record.is_way) compare_kept(comparison, record, survivors);
   std::vector<Divergence> found = comparison.take();
   // Whether what differs matters is for the numbers to say.
   const bool keeps = keeps_sample || !found.empty();
@@ -133,7 +147,38 @@ bool StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Su
   for (Divergence& divergence : found) {
     if (record.divergences.size() < kMaxDivergences) record.divergences.push_back(std::move(divergence));
   }
-  return keeps;
+  return {keeps, !found.empty(), leaves_something_else(record, later, survivors)};
+}
+
+TakenWay StateAnalysis::begin_way(const TakenPath& taken, CallTrace& call, TraceBuilder& builder,
+                                  const std::function<std::vector<MemoryEnd>()>& ends) {
+  if (!taken.path) return {};
+  const bool may_begin = taken.first || !taken.path->ways.by_signature.contains(call.signature);
+  if (may_begin && call.guards.empty() && !taken.path->ways.given_up) {
+    call.ends = ends();
+    if (taken.first) taken.path->ends = call.ends;
+  }
+  const TakenWay way = take_way(*taken.path, call, taken.first);
+  if (!way.is_new) return way;
+  CallTrace first = call;
+  first.is_way = true;
+  LeakFinder finder(first, builder, evaluator_);
+  finder.search(way.way->output_values);
+  finder.search(first.guards);
+  way.way->leaks = finder.take();
+  return way;
+}
+
+void StateAnalysis::compare_way(NodeRecord& path, const TakenWay& taken, const WayCall& call) {
+  path.ways.diverged = path.ways.diverged || call.compared.differs;
+  if (!taken.way) return;
+  if (!taken.is_new) {
+    // Until calls differ, the path knows all there is to know.
+    if (path.ways.diverged) compare(*taken.way, call.later, call.survivors, call.compared.keeps);
+    return;
+  }
+  taken.way->survivors = call.survivors;
+  settle_way(path, taken, call.call, call.compared.differs || call.compared.leaves);
 }
 
 void StateAnalysis::finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,

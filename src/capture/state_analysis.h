@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +22,11 @@
 #include "base/log.h"
 #include "capture/evaluate.h"
 #include "capture/leaks.h"
+#include "capture/paths.h"
 #include "capture/prepared_once.h"
 #include "capture/record.h"
 #include "capture/unread_state.h"
+#include "capture/ways.h"
 #include "leapp/capture.h"
 
 namespace leapp::capture {
@@ -36,6 +39,21 @@ struct LaterCall {
   std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
   std::vector<ContentPtr> reads;  ///< what these held before the call; null: not known
   std::vector<Guard> guards;
+};
+
+/// How a later call compares with the first.
+struct Compared {
+  bool keeps = false;    ///< its inputs and outputs are worth keeping
+  bool differs = false;  ///< it gives something else
+  bool leaves = false;   ///< it leaves something else
+};
+
+/// A call that took a way, after it has closed.
+struct WayCall {
+  const CallTrace& call;
+  const LaterCall& later;  ///< as the way sees it; of one that is not new
+  const Survivors& survivors;
+  const Compared& compared;  ///< with the path
 };
 
 /// What a session knows when it ends, besides the nodes.
@@ -63,8 +81,15 @@ class StateAnalysis {
   static void look_at_memory(NodeRecord& node, const NodeRecord* taken, std::size_t call);
 
   /// Compares a later call with the first: adds leaks and divergences. `keeps_sample`: the call is among those whose
-  /// sample is kept anyway. Gives whether the call's inputs and outputs are worth keeping.
-  bool compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample);
+  /// sample is kept anyway.
+  Compared compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample);
+
+  /// The way (ways.h) that a call took besides its path; looks for leaks where it is new. `ends`: what lies in memory
+  /// that the call wrote to, for calls without guards. REQUIRES: `call` has not closed.
+  TakenWay begin_way(const TakenPath& taken, CallTrace& call, TraceBuilder& builder,
+                     const std::function<std::vector<MemoryEnd>()>& ends);
+  /// After it has closed, and was compared with its path.
+  void compare_way(NodeRecord& path, const TakenWay& taken, const WayCall& call);
 
   /// Makes ports of leaks, settles what constant outputs are, and warns about what nobody could see.
   void finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,

@@ -12,6 +12,7 @@
 #include "capture/constant_outputs.h"
 #include "capture/leaks.h"
 #include "capture/path_reads.h"
+#include "capture/phase_paths.h"
 #include "capture/slice.h"
 #include "capture/slot_groups.h"
 #include "capture/slot_values.h"
@@ -21,8 +22,9 @@ namespace {
 
 class Finder {
  public:
-  Finder(const std::vector<NodeRecord*>& paths, Evaluator& evaluator)
-      : history_(paths), evaluator_(evaluator), groups_(group_leaks(history_)) {}
+  Finder(const std::vector<NodeRecord*>& paths, Evaluator& evaluator, const PhasePaths* phases = nullptr,
+         SlotSigns signs = SlotSigns::kPlaces)
+      : history_(paths), evaluator_(evaluator), phases_(phases), signs_(signs), groups_(group_leaks(history_, signs)) {}
 
   StateSlots run() {
     for (std::size_t i = 0; i < groups_.groups.size(); ++i) {
@@ -36,7 +38,8 @@ class Finder {
         read_memory(slot);
         next_of_memory(slot);
       } else {
-        align(slot);
+        // Where paths come in turn, one place of the program may read another state in each.
+        if (signs_ == SlotSigns::kPlaces) align(slot);
         if (slot.own && !odd_) odd_ = next_values(slot, group);
       }
       if (odd_) return {{}, odd_};
@@ -54,7 +57,11 @@ class Finder {
 
  private:
   std::optional<OddPath> next_values(StateSlot& slot, const SlotGroup& group) {
-    const SlotEvidence evidence{group, *formers_, aligned_, [&](const Use& use) { return is_taken(use); }};
+    const auto is_set_after = [&](std::size_t path, const std::vector<bool>& sets) {
+      return phases_ && phases_->is_set_after(path, slot.leak.uses, sets);
+    };
+    const SlotEvidence evidence{group, *formers_, aligned_, [&](const Use& use) { return is_taken(use); },
+                                is_set_after};
     return find_next_values(history_, evidence, evaluator_, slot);
   }
 
@@ -328,6 +335,8 @@ class Finder {
 
   PathHistory history_;
   Evaluator& evaluator_;
+  const PhasePaths* phases_;
+  SlotSigns signs_;
   SlotGroups groups_;
   std::vector<FormerRead>* formers_ = nullptr;  // of the slot at hand
   std::vector<Leak::Seen> aligned_;             // of the slot at hand: what first calls found
@@ -339,6 +348,12 @@ class Finder {
 
 StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator) {
   return Finder(paths, evaluator).run();
+}
+
+StateSlots find_slots_in_turn(const std::vector<NodeRecord*>& paths, Evaluator& evaluator, const PhasePaths& phases) {
+  // One state that all paths share is one slot; only where it cannot be that, each value has its own.
+  StateSlots found = Finder(paths, evaluator, &phases).run();
+  return found.odd ? Finder(paths, evaluator, &phases, SlotSigns::kValues).run() : found;
 }
 
 std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, const std::vector<StateSlot>& slots) {

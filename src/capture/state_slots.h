@@ -43,8 +43,12 @@ struct StateSlots {
   std::optional<OddPath> odd;  ///< then there are no slots
 };
 
+class PhasePaths;
+
 /// `paths`: of one node, in the order of their first calls.
 StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator);
+/// The same for paths that come in turn.
+StateSlots find_slots_in_turn(const std::vector<NodeRecord*>& paths, Evaluator& evaluator, const PhasePaths& phases);
 
 /// A path that reads what a node left in an earlier call, where no slot stands for it.
 std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, const std::vector<StateSlot>& slots);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/op_info.h"
+#include "capture/ways.h"
 
 namespace leapp::capture {
 namespace {
@@ -29,6 +30,7 @@ std::shared_ptr<TraceOp> TraceBuilder::make(const OpInfo* info, std::vector<Trac
   op->sequence = ++sequence_;
   op->random = random;
   if (random) op->draw = draw_;
+  signature_ += form_of(*op);
   return op;
 }
 

@@ -28,6 +28,8 @@ class TraceBuilder {
   void set_draw(const Draw& draw) { draw_ = draw; }
   void set_location(LocationId location) { location_ = location; }
   [[nodiscard]] LocationId location() const { return location_; }
+  /// The sum of what operators until now are (ways.h).
+  [[nodiscard]] std::uint64_t signature() const { return signature_; }
 
   /// An operator whose results are made by `result`.
   std::shared_ptr<TraceOp> make(const OpInfo* info, std::vector<TraceArgument> arguments, bool random = false);
@@ -62,6 +64,7 @@ class TraceBuilder {
   LocationId location_ = 0;
   Draw draw_;
   std::uint64_t sequence_;
+  std::uint64_t signature_ = 0;
 };
 
 /// What is made while it lives is of another line, unless that is not known.

@@ -25,6 +25,7 @@
 #include "capture/to_graph.h"
 #include "capture/trace_text.h"
 #include "capture/value_key.h"
+#include "capture/ways.h"
 #include "graph/text.h"
 
 namespace leapp::capture::testing {
@@ -108,28 +109,45 @@ class RecordedCalls {
     }
     CallTrace trace = call.trace;
     trace.call = record.calls;
-    if (!trace.guards.empty()) add_ends(trace, call, builder_);
+    trace.signature = signature_of_call(call);
+    if (!trace.guards.empty()) trace.ends = ends_of(trace, call);
     const TakenPath taken = take_path(record, trace);
-    if (!trace.guards.empty()) StateAnalysis::look_at_memory(record, taken.path, trace.call);
+    const TakenWay way = analysis_.begin_way(taken, trace, builder_, [&] { return ends_of(trace, call); });
+    LaterCall later_of_way;
+    if (way.way && !way.is_new) later_of_way = StateAnalysis::look_at(*way.way, trace, builder_);
+    if (!trace.guards.empty() || way.way) StateAnalysis::look_at_memory(record, taken.path, trace.call);
     if (taken.first) {
       analysis_.first_call(*taken.path, trace, builder_);
       taken.path->survivors = std::move(survivors);
     } else if (taken.path) {
       const LaterCall later = StateAnalysis::look_at(*taken.path, trace, builder_);
-      analysis_.compare(*taken.path, later, survivors, true);
+      const Compared compared = analysis_.compare(*taken.path, later, survivors, true);
+      analysis_.compare_way(*taken.path, way, {trace, later_of_way, survivors, compared});
     }
     record.samples.push_back(
         {record.calls, std::vector<ContentPtr>(call.inputs.size()), std::vector<ContentPtr>(call.outputs.size())});
     ++record.calls;
   }
 
-  static void add_ends(CallTrace& trace, const TracedCall& call, TraceBuilder& builder) {
+  static std::uint64_t signature_of_call(const TracedCall& call) {
+    std::vector<ValuePtr> values = call.trace.outputs;
+    for (const Guard& guard : call.trace.guards) values.push_back(guard.value);
+    for (const TracedCall::Kept& kept : call.kept) values.push_back(kept.value);
+    for (const auto& [memory, state] : call.memories) {
+      for (const Memory::Layer& layer : state.layers) values.push_back(layer.value);
+    }
+    return signature_of(values);
+  }
+
+  std::vector<MemoryEnd> ends_of(const CallTrace& trace, const TracedCall& call) {
+    std::vector<MemoryEnd> ends;
     for (const auto& [memory, state] : call.memories) {
       if (state.writes.empty() || !state.alive) continue;
       const Geometry whole = memory->whole(state.writes[0].dtype);
-      if (ValuePtr value = end_value(*memory, whole, trace.activation, builder))
-        trace.ends.push_back({memory, whole, std::move(value)});
+      if (ValuePtr value = end_value(*memory, whole, trace.activation, builder_))
+        ends.push_back({memory, whole, std::move(value)});
     }
+    return ends;
   }
 };
 

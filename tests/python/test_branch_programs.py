@@ -9,23 +9,30 @@ from pathlib import Path
 import branch_generator
 import closed_loop
 import harness
+import kept_generator
 import leapp
 import pytest
 from leapp import annotate
 
 PROGRAMS = 2000 if harness.LONG else 100
+KEPT_PROGRAMS = 1000 if harness.LONG else 50
 CHUNK = 25
 PASSES = 20
-NOBODY_KNOWS = ("no call shows what was in it at the beginning", "no call came after the 20 recorded")
+KEPT_PASSES = 40
+NOBODY_KNOWS = (
+    "no call shows what was in it at the beginning",
+    f"no call came after the {PASSES} recorded",
+    f"no call came after the {KEPT_PASSES} recorded",
+)
 
 
-def outcome(seed: int, folder: Path) -> str:
+def outcome(seed: int, folder: Path, kept: bool = False) -> str:
     """ "right", or why it was refused. What is wrong without a word is an error."""
-    kind, source = branch_generator.made(seed)
+    kind, source = (kept_generator if kept else branch_generator).made(seed)
     seen: set[tuple[bool, ...]] = set()
     program = kind()
     leapp.start("g", save_path=str(folder))
-    for x in closed_loop.inputs(PASSES, seed=seed):
+    for x in closed_loop.inputs(KEPT_PASSES if kept else PASSES, seed=seed):
         y = program(annotate.input_tensors("policy", {"x": x.clone()}))
         annotate.output_tensors("policy", {"y": y}, export_with="jit" if seed % 2 else "onnx")
         seen.add(tuple(program.way))
@@ -53,3 +60,10 @@ def test_random_programs(first: int, tmp_path: Path) -> None:
     found = [outcome(seed, tmp_path / str(seed)) for seed in range(first, first + CHUNK)]
     refused = [text for text in found if not text.startswith("right")]
     assert len(refused) <= CHUNK // 3, refused
+
+
+@pytest.mark.parametrize("first", range(0, KEPT_PROGRAMS, CHUNK))
+def test_random_programs_that_count_and_keep(first: int, tmp_path: Path) -> None:
+    found = [outcome(seed, tmp_path / str(seed), kept=True) for seed in range(first, first + CHUNK)]
+    refused = [text for text in found if not text.startswith("right")]
+    assert len(refused) <= CHUNK * 3 // 5, refused
