@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "bundle/file_system.h"
+#include "bundle/mapped_file.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::bundle {
@@ -81,6 +81,7 @@ constexpr std::uint64_t kLargestRead = std::uint64_t{64} << 20U;
 
 struct OpenFile {
   FileDescriptor descriptor;
+  struct ::stat status {};
   std::uint64_t size = 0;
 };
 
@@ -88,27 +89,26 @@ Result<OpenFile> open_to_read(const fs::path& path) {
   // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
   OpenFile file{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
   if (!file.descriptor.is_open()) return file_error("read", path, errno);
-  struct ::stat status {};
-  if (::fstat(file.descriptor.number(), &status) != 0) return file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) return io_error(fmt::format("cannot read {}: it is not a regular file", path.string()));
-  file.size = static_cast<std::uint64_t>(status.st_size);
+  if (::fstat(file.descriptor.number(), &file.status) != 0) return file_error("read", path, errno);
+  if (!S_ISREG(file.status.st_mode))
+    return io_error(fmt::format("cannot read {}: it is not a regular file", path.string()));
+  file.size = static_cast<std::uint64_t>(file.status.st_size);
   return file;
 }
 
-Status map_into(const OpenFile& file, ModelFile& to) {
-  const std::size_t size = file.size;
-  void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.number(), 0);
-  if (start == MAP_FAILED) return file_error("map", to.path, errno);
-  to.memory =
-      std::shared_ptr<const void>(start, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
-  to.bytes = {static_cast<const std::byte*>(start), size};
-  return {};
-}
-
 /// What somebody has signed is read at once: what is compared and what is used are then the same.
-Status fill(ModelFile& file, bool is_signed) {
-  LEAPP_ASSIGN_OR_RETURN(const OpenFile opened, open_to_read(file.path));
-  if (opened.size > kLargestRead && !is_signed) return map_into(opened, file);
+Status fill(ModelFile& file, const FileOptions& options) {
+  LEAPP_ASSIGN_OR_RETURN(OpenFile opened, open_to_read(file.path));
+  if (options.memory_limit > 0 && opened.size > options.memory_limit) {
+    return invalid_argument(fmt::format("{} has {}, the option memory_limit is {}", file.path.string(),
+                                        bytes_text(opened.size), bytes_text(options.memory_limit)));
+  }
+  if (opened.size > kLargestRead && options.inspect == nullptr) {
+    LEAPP_ASSIGN_OR_RETURN(file.mapped, MappedFile::map(std::move(opened.descriptor), opened.status, file.path));
+    if (file.mapped) file.bytes = file.mapped->bytes();
+    file.memory = file.mapped;
+    if (file.mapped) return {};
+  }
   LEAPP_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, read_file(file.path, std::numeric_limits<std::int64_t>::max()));
   const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   file.bytes = *owner;
@@ -120,7 +120,8 @@ Status fill(ModelFile& file, bool is_signed) {
 
 Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t largest) {
   LEAPP_ASSIGN_OR_RETURN(const OpenFile opened, open_to_read(path));
-  const auto& [file, size] = opened;
+  const FileDescriptor& file = opened.descriptor;
+  const std::uint64_t size = opened.size;
   if (size > largest) {
     return io_error(fmt::format("cannot read {}: expected at most {} bytes, found {}", path.string(), largest, size));
   }
@@ -179,16 +180,19 @@ Result<ModelFile> read_model(const fs::path& folder, const Model& model, const F
                   fmt::format("models.{}.parameters.model_path: {}", model.name, path.status().message()));
   }
   file.path = std::move(path).value();
-  LEAPP_RETURN_IF_ERROR(fill(file, options.inspect != nullptr));
+  LEAPP_RETURN_IF_ERROR(fill(file, options));
   if (options.inspect) LEAPP_RETURN_IF_ERROR(options.inspect(file.path, file.bytes));
   if (!options.verify_checksums && !pinned) return file;
   if (parameters.sha256sum) {
     LEAPP_ASSIGN_OR_RETURN(const std::string sha256, sha256_of(file.bytes));
+    LEAPP_RETURN_IF_ERROR(check_unchanged(file));
     LEAPP_RETURN_IF_ERROR(check_digest(model, {"sha256sum", *parameters.sha256sum, *parameters.model_path}, sha256));
   }
   if (options.md5_too || !parameters.sha256sum) LEAPP_RETURN_IF_ERROR(check_md5(model, file.bytes));
   return file;
 }
+
+Status check_unchanged(const ModelFile& file) { return file.mapped ? file.mapped->unchanged() : Status(); }
 
 Status check_md5(const Model& model, std::span<const std::byte> bytes) {
   const ModelParameters& parameters = model.parameters;

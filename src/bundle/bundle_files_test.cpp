@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -78,6 +79,53 @@ TEST_F(BundleFiles, LargeOnesAreMapped) {
   Model damaged = model("large.onnx");
   damaged.parameters.sha256sum = std::string(64, '0');
   EXPECT_EQ(read_model(folder_, damaged).status().code(), StatusCode::kDataLoss);
+}
+
+TEST_F(BundleFiles, WhatBecomesShorterWhileItIsMappedEndsNobody) {
+  const fs::path file = folder_ / "large.onnx";
+  const std::uint64_t size = (std::uint64_t{64} << 20U) + 5;
+  write(file, "first");
+  fs::resize_file(file, size);
+  const ModelFile read = read_model(folder_, model("large.onnx")).value();
+  const ModelFile other = read_model(folder_, model("large.onnx")).value();
+  EXPECT_TRUE(check_unchanged(read).ok());
+  fs::resize_file(file, 4097);
+  EXPECT_EQ(static_cast<char>(read.bytes[4]), 't');
+  for (const ModelFile* each : {&read, &other}) {
+    EXPECT_EQ(static_cast<char>(each->bytes[8192]), '\0');  // SIGBUS without what is tested here
+    EXPECT_EQ(static_cast<char>(each->bytes[size - 1]), '\0');
+    EXPECT_EQ(check_unchanged(*each).code(), StatusCode::kIo);
+    EXPECT_NE(check_unchanged(*each).message().find("it was changed while it was read"), std::string::npos);
+  }
+}
+
+TEST_F(BundleFiles, WhatIsWrittenAnewWhileItIsMappedIsNoticed) {
+  const fs::path file = folder_ / "large.onnx";
+  write(file, "first");
+  fs::resize_file(file, (std::uint64_t{64} << 20U) + 5);
+  const ModelFile read = read_model(folder_, model("large.onnx")).value();
+  std::fstream(file, std::ios::in | std::ios::out) << "later";
+  EXPECT_EQ(check_unchanged(read).code(), StatusCode::kIo);
+}
+
+volatile std::sig_atomic_t g_bus_errors = 0;
+
+TEST_F(BundleFiles, BusErrorsOfOthersGoToWhoeverHadThem) {
+  struct ::sigaction mine {};
+  struct ::sigaction before {};
+  mine.sa_handler = [](int) { g_bus_errors = g_bus_errors + 1; };
+  ::sigaction(SIGBUS, &mine, &before);
+  const fs::path file = folder_ / "large.onnx";
+  write(file, "first");
+  fs::resize_file(file, (std::uint64_t{64} << 20U) + 5);
+  {
+    const ModelFile read = read_model(folder_, model("large.onnx")).value();
+    ::raise(SIGBUS);
+    EXPECT_EQ(g_bus_errors, 1);
+  }
+  struct ::sigaction after {};
+  ::sigaction(SIGBUS, &before, &after);
+  EXPECT_EQ(after.sa_handler, mine.sa_handler);
 }
 
 TEST_F(BundleFiles, WhatWasSignedIsReadHoweverLarge) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bundle/json.h"
 #include "bundle/safetensors.h"
 #include "bundle/writer.h"
 #include "leapp/bundle/spec.h"
@@ -61,7 +62,12 @@ const std::string kLong(100, 'x');
 
 TEST(OutOfMemory, AValueOfAYamlIsCopied) {
   const YamlValue value = YamlMap{{kLong, kLong}, {"list", YamlList{kLong, YamlMap{{"a", kLong}}}}};
-  EXPECT_GT(failures_of([&] { const YamlValue copy = value; }), 5);
+  EXPECT_GT(failures_of([&] { (void)YamlValue(value); }), 5);
+}
+
+TEST(OutOfMemory, JsonIsMade) {
+  const YamlValue value = YamlMap{{kLong, kLong}, {"list", YamlList{kLong, 1.5, YamlMap{{"a", kLong}}}}};
+  EXPECT_GT(failures_of([&] { (void)json_text(value, 2); }), 4);
 }
 
 TEST(OutOfMemory, SafetensorsAreMade) {

@@ -57,7 +57,9 @@ class Checker {
       : opened_(opened),
         options_(options),
         progress_(context, "models read", opened.spec.models.size()),
-        files_{options.load.allow_outside, options.load.verify_checksums} {}
+        files_{.allow_outside = options.load.allow_outside,
+               .verify_checksums = options.load.verify_checksums,
+               .memory_limit = runtime::memory_limit_of(options.load.memory_limit)} {}
 
   std::vector<Finding> run() {
     for (const Status& problem : opened_.report.problems) {
@@ -93,7 +95,7 @@ class Checker {
   // Our messages begin with their place.
   void add(Severity severity, const Status& status, std::string remedy) {
     broken_ = broken_ || severity == Severity::kError;
-    std::string message = status.message();
+    std::string message = in_option_words(status.message());
     const std::string file = opened_.yaml.string() + ": ";
     if (message.starts_with(file)) message.erase(0, file.size());
     const std::size_t colon = message.find(": ");
@@ -109,7 +111,9 @@ class Checker {
       const bool changed = file.status().code() == StatusCode::kDataLoss;
       add(Severity::kError, file.status(),
           changed ? "get the file again from where the bundle was exported; --no-checksums runs it as it is"
-                  : "put the file where the bundle says it is");
+          : file.status().message().find("memory_limit") != std::string::npos
+              ? "--memory-limit allows more"
+              : "put the file where the bundle says it is");
       return;
     }
     if (!model.parameters.md5sum && !model.parameters.sha256sum) {
@@ -184,6 +188,7 @@ class Checker {
   }
 
   void compare() {
+    sign_of_life(ExitCode::kUnusable);
     comparison_ = compare_engines(opened_, options_.load);
     if (comparison_.port.empty()) return;
     findings_.push_back({Severity::kWarning, comparison_.port,

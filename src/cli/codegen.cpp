@@ -14,10 +14,12 @@
 #include "base/text.h"
 #include "bundle/folder.h"
 #include "cli/commands.h"
+#include "cli/load_flags.h"
 #include "cli/numbers.h"
 #include "cli/opened_bundle.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "runtime/budget.h"
 #include "runtime/fuse.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
@@ -30,7 +32,7 @@ namespace fs = std::filesystem;
 struct CodegenOptions {
   std::string bundle;
   std::string output;
-  bundle::FileOptions files;
+  bundle::FileOptions files{.memory_limit = runtime::default_memory_limit()};
 };
 
 /// The bundle as the generator wants it: one model, its wiring and initial values.
@@ -45,6 +47,7 @@ class OneModel {
     runtime::FuseRequest request{.spec = opened_.spec, .wiring = wiring(), .models = {}};
     for (const bundle::ModelFile& file : models) request.models.emplace_back(file.bytes);
     LEAPP_ASSIGN_OR_RETURN(bytes_, runtime::fuse_models(request));
+    for (const bundle::ModelFile& file : models) LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(file));
     fused_ = runtime::fuse_wiring(opened_.spec, wiring(), runtime::whole_name);
     return read_values();
   }
@@ -187,6 +190,7 @@ void add_codegen(CLI::App& app, Context& context) {
   command.add_flag_callback(
       "--no-checksums", [options] { options->files.verify_checksums = false; },
       "do not compare the models with their checksums");
+  add_memory_limit(command, options->files.memory_limit);
 }
 
 }  // namespace leapp::cli

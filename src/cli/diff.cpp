@@ -11,10 +11,12 @@
 
 #include "cli/commands.h"
 #include "cli/differences.h"
+#include "cli/load_flags.h"
 #include "cli/opened_bundle.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "runtime/budget.h"
 
 namespace leapp::cli {
 namespace {
@@ -23,6 +25,7 @@ struct DiffOptions {
   std::string a;
   std::string b;
   double atol = 0;
+  std::uint64_t memory_limit = runtime::default_memory_limit();
 };
 
 std::string side_text(const std::string& text) { return text.empty() ? "-" : text; }
@@ -58,7 +61,8 @@ Result<ExitCode> diff(const DiffOptions& options, Context& context) {
   std::vector<Difference> differences = diff_specs(a.spec, b.spec);
   {
     Progress progress(context, "models compared", a.spec.models.size());
-    append(differences, diff_models(a, b, {.atol = options.atol, .progress = &progress}));
+    append(differences,
+           diff_models(a, b, {.atol = options.atol, .memory_limit = options.memory_limit, .progress = &progress}));
   }
   append(differences, diff_initial_values(a, b, {.atol = options.atol}));
   const std::vector<Difference> systems = diff_systems(a.spec, b.spec);
@@ -90,6 +94,7 @@ void add_diff(CLI::App& app, Context& context) {
                                   [options, &context] { return diff(*options, context); });
   command.add_option("a", options->a, "a bundle's YAML file, or its folder")->required();
   command.add_option("b", options->b, "another")->required();
+  add_memory_limit(command, options->memory_limit);
   command.add_option("--atol", options->atol, "weights that differ by no more are the same (0)")
       ->check(CLI::NonNegativeNumber);
 }

@@ -169,13 +169,14 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
   };
   say("backend", one->parameters.backend.value_or(""), other->parameters.backend.value_or(""));
   say("opset", opset(*one), opset(*other));
-  const auto left = read_model_facts(a, *one, {.allow_outside = true});
-  const auto right = read_model_facts(b, *other, {.allow_outside = true});
+  const bundle::FileOptions files{.allow_outside = true, .memory_limit = options.memory_limit};
+  const auto left = read_model_facts(a, *one, files);
+  const auto right = read_model_facts(b, *other, files);
   if (!left.ok() || !right.ok()) {
-    if (left.ok() != right.ok()) {
-      say("model", left.ok() ? file_text(left.value()) : "unreadable",
-          right.ok() ? file_text(right.value()) : "unreadable");
-    }
+    const auto text = [](const Result<ModelFacts>& facts) {
+      return facts.ok() ? file_text(facts.value()) : "unreadable: " + facts.status().message();
+    };
+    say("model", text(left), text(right));
     return;
   }
   if (left.value().digests == right.value().digests) return;

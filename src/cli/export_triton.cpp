@@ -11,8 +11,10 @@
 
 #include "bundle/folder.h"
 #include "cli/commands.h"
+#include "cli/load_flags.h"
 #include "cli/triton_repository.h"
 #include "cli/words.h"
+#include "runtime/budget.h"
 
 namespace leapp::cli {
 namespace {
@@ -24,6 +26,7 @@ struct TritonOptions {
   std::string output;
   bool allow_outside = false;
   bool no_verify = false;
+  std::uint64_t memory_limit = runtime::default_memory_limit();
   TritonRequest request;
 };
 
@@ -89,7 +92,9 @@ Result<ExitCode> export_triton(TritonOptions options, Context& context) {
   if (options.request.name.find_first_of("/\\") != std::string::npos || options.request.name.front() == '.') {
     return invalid_argument(fmt::format("--name: expected a name without slashes, found {}", options.request.name));
   }
-  const bundle::FileOptions files{options.allow_outside, !options.no_verify};
+  const bundle::FileOptions files{.allow_outside = options.allow_outside,
+                                  .verify_checksums = !options.no_verify,
+                                  .memory_limit = options.memory_limit};
   const auto made = make_triton_repository(opened, options.request, files);
   if (!made.ok()) {
     return Status(made.status().code(), fmt::format("{}: {}", opened.yaml.string(), made.status().message()));
@@ -123,6 +128,7 @@ void add_export_triton(CLI::App& app, Context& context) {
       ->check(CLI::PositiveNumber);
   command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
   command.add_flag("--no-verify", options->no_verify, "do not compare checksums");
+  add_memory_limit(command, options->memory_limit);
 }
 
 }  // namespace leapp::cli

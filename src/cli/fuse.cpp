@@ -25,6 +25,7 @@
 #include "cli/table.h"
 #include "cli/words.h"
 #include "leapp/runtime/pipeline.h"
+#include "runtime/budget.h"
 #include "runtime/mock.h"
 
 namespace leapp::cli {
@@ -194,7 +195,9 @@ void print(const FuseOptions& options, const Target& target, const Agreement& ag
 Result<ExitCode> fuse(const FuseOptions& options, Context& context) {
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle opened, open_bundle(options.bundle));
   LEAPP_ASSIGN_OR_RETURN(const Target target, choose_target(options, opened));
-  const bundle::FileOptions files{options.load.allow_outside, options.load.verify_checksums};
+  const bundle::FileOptions files{.allow_outside = options.load.allow_outside,
+                                  .verify_checksums = options.load.verify_checksums,
+                                  .memory_limit = runtime::memory_limit_of(options.load.memory_limit)};
   auto fused = fuse_bundle(opened, target.names, files);
   if (!fused.ok()) {
     return Status(fused.status().code(), fmt::format("{}: {}", opened.yaml.string(), fused.status().message()));

@@ -94,6 +94,7 @@ class Writer {
     runtime::FuseRequest request{.spec = opened_.spec, .wiring = wiring(), .models = {}, .name = port_names};
     for (const bundle::ModelFile& file : models_) request.models.emplace_back(file.bytes);
     LEAPP_ASSIGN_OR_RETURN(result_.model, runtime::fuse_models(request));
+    for (const bundle::ModelFile& file : models_) LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(file));
     fused_ = runtime::fuse_wiring(opened_.spec, wiring(), port_names);
     return set_parameters();
   }

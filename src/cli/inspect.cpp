@@ -21,6 +21,7 @@
 #include "cli/table.h"
 #include "cli/words.h"
 #include "leapp/bundle/history.h"
+#include "runtime/budget.h"
 #include "runtime/engine_choice.h"
 #include "runtime/pipeline_access.h"
 
@@ -32,6 +33,7 @@ using bundle::PortIndex;
 struct InspectOptions {
   std::string bundle;
   bool allow_outside = false;
+  std::uint64_t memory_limit = runtime::default_memory_limit();
   engine::Prefer engine = engine::Prefer::kAuto;
 };
 
@@ -54,6 +56,7 @@ struct Inspection {
 
 void choose_engines(const InspectOptions& options, Inspection& found) {
   runtime::LoadOptions load{.allow_outside = options.allow_outside, .verify_checksums = false, .prepare = false};
+  load.memory_limit = options.memory_limit;
   load.engine.prefer = options.engine;
   const auto pipeline = runtime::PipelineAccess::load(found.opened.yaml, load, runtime::choosing_engines(load.engine));
   if (pipeline.ok()) {
@@ -70,7 +73,8 @@ Result<Inspection> inspect(const InspectOptions& options, const Context& context
   Progress progress(context, "models read", spec.models.size());
   for (const bundle::Model& model : spec.models) {
     progress.at(found.models.size());
-    found.models.push_back(read_model_facts(found.opened, model, {.allow_outside = options.allow_outside}));
+    found.models.push_back(read_model_facts(
+        found.opened, model, {.allow_outside = options.allow_outside, .memory_limit = options.memory_limit}));
     const Result<ModelFacts>& facts = found.models.back();
     std::optional<OnnxFacts> contents;
     if (facts.ok() && model.parameters.format() == bundle::ModelFormat::kOnnx) {
@@ -329,6 +333,7 @@ void add_inspect(CLI::App& app, Context& context) {
                                   run);
   command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
   command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+  add_memory_limit(command, options->memory_limit);
   add_engine_option(command, options->engine);
 }
 

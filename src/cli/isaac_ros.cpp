@@ -13,6 +13,7 @@
 #include "cli/lint.h"
 #include "cli/words.h"
 #include "onnx_proto/external_data.h"
+#include "runtime/budget.h"
 
 namespace leapp::cli {
 namespace {
@@ -63,7 +64,8 @@ class IsaacRosCheck {
               "export the node with export_with=\"onnx\"");
         continue;
       }
-      const auto file = bundle::read_model(opened_.folder, model, {.verify_checksums = false});
+      const auto file = bundle::read_model(
+          opened_.folder, model, {.verify_checksums = false, .memory_limit = runtime::default_memory_limit()});
       if (!file.ok()) continue;  // is found anyway
       const auto others = onnx::external_data_files(file.value().bytes);
       if (others.ok() && !others.value().empty()) {

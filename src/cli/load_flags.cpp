@@ -20,6 +20,13 @@ void add_engine_option(CLI::App& to, engine::Prefer& prefer) {
       ->transform(CLI::CheckedTransformer(kEngines).description(""));
 }
 
+void add_memory_limit(CLI::App& to, std::uint64_t& limit) {
+  to.add_option("--memory-limit", limit, "bytes that the bundle may ask for (a quarter of the memory)")
+      ->transform(CLI::AsSizeValue(true).description(""))
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("SIZE");
+}
+
 void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
   static const std::map<std::string, engine::Provider> kProviders{
       {"auto", engine::Provider::kAuto}, {"cpu", engine::Provider::kCpu}, {"cuda", engine::Provider::kCuda}};
@@ -46,10 +53,7 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
       "--no-fuse", [&load] { load.fuse = false; }, "run ONNX nodes one after the other, not as one model");
   group->add_option("--onnxruntime", load.engine.onnxruntime_library, "libonnxruntime.so, or a folder that has one");
   group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torchX_Y.so, for jit nodes");
-  group->add_option("--memory-limit", load.memory_limit, "bytes that the bundle may ask for (a quarter of the memory)")
-      ->transform(CLI::AsSizeValue(true).description(""))
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("SIZE");
+  add_memory_limit(*group, load.memory_limit);
   group
       ->add_option_function<double>(
           "--timeout",

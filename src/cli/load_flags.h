@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 
 #include "leapp/runtime/options.h"
 
@@ -10,6 +11,9 @@ namespace leapp::cli {
 
 /// --engine: what runs ONNX models. `prefer` must outlive `to`, a command or a group of its options.
 void add_engine_option(CLI::App& to, engine::Prefer& prefer);
+
+/// --memory-limit, for those that read models. `limit` must outlive `to`, and is what it was without the option.
+void add_memory_limit(CLI::App& to, std::uint64_t& limit);
 
 /// What the subcommands that run a bundle have in common. The options write into `load`, which must outlive `command`.
 void add_load_options(CLI::App& command, runtime::LoadOptions& load);

@@ -37,6 +37,8 @@ void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
 int run(int argc, char** argv) {
   // A reader that went away is seen when writing to it.
   (void)std::signal(SIGPIPE, SIG_IGN);
+  // A file that may not become larger (ulimit -f), too.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   Context context;
   try {
     CLI::App app("Looks at, checks, runs and compares bundles, without torch and without Python.", "leapp");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/words.h"
 
 namespace leapp::cli {
 namespace {
@@ -35,10 +36,13 @@ Result<OpenedBundle> open_bundle(const fs::path& path) {
 Result<ModelFacts> read_model_facts(const OpenedBundle& opened, const bundle::Model& model,
                                     const bundle::FileOptions& options) {
   ModelFacts facts;
-  LEAPP_ASSIGN_OR_RETURN(
-      facts.file,
-      bundle::read_model(opened.folder, model, {.allow_outside = options.allow_outside, .verify_checksums = false}));
+  const bundle::FileOptions unchecked{
+      .allow_outside = options.allow_outside, .verify_checksums = false, .memory_limit = options.memory_limit};
+  auto file = bundle::read_model(opened.folder, model, unchecked);
+  if (!file.ok()) return Status(file.status().code(), in_option_words(file.status().message()));
+  facts.file = std::move(file).value();
   LEAPP_ASSIGN_OR_RETURN(facts.digests, digest_bytes(facts.file.bytes));
+  LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(facts.file));
   const bundle::ModelParameters& written = model.parameters;
   if (written.sha256sum || written.md5sum) {
     const bool same = (!written.sha256sum || same_digest(*written.sha256sum, facts.digests.sha256)) &&

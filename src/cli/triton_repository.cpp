@@ -165,6 +165,7 @@ class Maker {
       if (used_.contains({node, i})) config.outputs.push_back(tensor_of(tensor_name(node, i, false), model.outputs[i]));
     }
     add(config.name, backend == "onnx" ? "1/model.onnx" : "1/model.pt", text_of(file.bytes));
+    LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(file));
     made_.models.push_back(std::move(config));
     return {};
   }
@@ -274,6 +275,7 @@ class Maker {
         return unimplemented(fmt::format("node {}: its model lies outside of the bundle", model.name));
       }
       add(config.name, folder + inside.generic_string(), text_of(file.bytes));
+      LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(file));
     }
     made_.models.push_back(std::move(config));
     return {};

@@ -12,12 +12,14 @@
 #include "bundle/file_system.h"
 #include "cli/browser.h"
 #include "cli/commands.h"
+#include "cli/load_flags.h"
 #include "cli/onnx_picture.h"
 #include "cli/opened_bundle.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
+#include "runtime/budget.h"
 
 namespace leapp::cli {
 namespace {
@@ -33,6 +35,7 @@ struct ViewOptions {
   std::string bench;
   bool no_open = false;
   bool allow_outside = false;
+  std::uint64_t memory_limit = runtime::default_memory_limit();
 };
 
 void add_error(draw::PictureNode& node, std::string text) {
@@ -46,7 +49,8 @@ void add_model(const OpenedBundle& opened, const bundle::Model& model, const Vie
     node.operators_note = "The node has no model.";
     return;
   }
-  const auto facts = read_model_facts(opened, model, {.allow_outside = options.allow_outside});
+  const auto facts =
+      read_model_facts(opened, model, {.allow_outside = options.allow_outside, .memory_limit = options.memory_limit});
   if (!facts.ok()) return add_error(node, facts.status().message());
   node.bytes = facts.value().file.bytes.size();
   if (facts.value().checksum == ModelFacts::Checksum::kDiffers) {
@@ -153,6 +157,7 @@ void add_view(CLI::App& app, Context& context) {
   command.add_option("--bench", options->bench, "what leapp bench --json printed: each node's share of time");
   command.add_flag("--no-open", options->no_open, "only write the page");
   command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+  add_memory_limit(command, options->memory_limit);
 }
 
 }  // namespace leapp::cli

@@ -37,6 +37,8 @@ struct ModelSource {
   std::span<const std::byte> bytes;  ///< needed during the call only
   /// The inputs that will be bound, if that is known: extents that the model leaves open are these.
   std::vector<TensorInfo> inputs = {};
+  /// Bytes that an engine may need for weights and results, as far as it knows that before; 0: any.
+  std::uint64_t memory_limit = 0;
 };
 
 /// One dense tensor in memory of the caller, which must outlive the model that is given it. `data` is never null and is

@@ -55,12 +55,17 @@ EngineChoice onnxruntime_because(const engine::ModelSource& source, std::string 
   return choice;
 }
 
-EngineChoice automatic(const engine::ModelSource& source, const engine::Options& options) {
+Result<EngineChoice> automatic(const engine::ModelSource& source, const engine::Options& options) {
   if (size_of(source) > kLargestLookedAt) {
     return onnxruntime_because(
         source, fmt::format("the model is larger than {} MB, and was not looked at", kLargestLookedAt >> 20U));
   }
   auto attempted = native::attempt(source);
+  // It would take ONNX Runtime as much.
+  if (attempted.status().code() == StatusCode::kInvalidArgument) {
+    return Status(attempted.status().code(),
+                  fmt::format("cannot load {}: {}", source.name, attempted.status().message()));
+  }
   if (!attempted.ok()) {
     return onnxruntime_because(
         source, fmt::format("LEAPP's own engine cannot read it: {}", first_line(attempted.status().message())));

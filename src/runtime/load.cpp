@@ -194,7 +194,9 @@ Result<const bundle::ModelFile*> PipelineAccess::Loader::file(std::size_t node) 
   if (!files_[node]) {
     const bundle::Model& model = spec_.models[node];
     LEAPP_ASSIGN_OR_RETURN(bundle::ModelFile read, bundle::read_model(yaml_.parent_path(), model, options_));
-    LEAPP_RETURN_IF_ERROR(check_limits(model, read));
+    const Status fits = check_limits(model, read);
+    LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(read));
+    LEAPP_RETURN_IF_ERROR(fits);
     files_[node] = std::make_shared<const bundle::ModelFile>(std::move(read));
     compare_md5(model, files_[node]);
   }
@@ -273,7 +275,8 @@ Result<engine::ModelSource> PipelineAccess::Loader::source_of(const bundle::Mode
   engine::ModelSource source{.name = fmt::format("models.{} ({})", model.name, file.path.filename().string()),
                              .path = file.path,
                              .bytes = file.bytes,
-                             .inputs = infos_of(model.inputs)};
+                             .inputs = infos_of(model.inputs),
+                             .memory_limit = memory_limit_};
   LEAPP_ASSIGN_OR_RETURN(const std::vector<fs::path> external, find_external_data(model, file));
   if (external.empty()) return source;
   source.bytes = {};
@@ -302,6 +305,7 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::s
     return Status(opened.status().code(), fmt::format("node {}: {}", model.name, opened.status().message()));
   }
   auto loaded = load_rows(*opened.value(), source, model, impl);
+  LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(*read));
   if (loaded.ok() && loaded.value()->report().engine.empty()) {
     const std::string& backend = *model.parameters.backend;
     const std::string why = backend == "onnx" ? "it was asked for" : fmt::format("it is a '{}' model", backend);
@@ -404,6 +408,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
     request.models.emplace_back(read->bytes);
   }
   LEAPP_ASSIGN_OR_RETURN(const std::string bytes, fuse_models(request));
+  for (const auto& one : files_) LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(*one));
   // ONNX Runtime is about to make copies of its own.
   files_.assign(files_.size(), nullptr);
   FusedPipeline fused = fuse_wiring(spec_, wiring_, whole_name);
@@ -414,7 +419,8 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
   const engine::ModelSource source{.name = "the fused model",
                                    .path = yaml_,
                                    .bytes = std::as_bytes(std::span(bytes)),
-                                   .inputs = infos_of(runs.models[0].inputs)};
+                                   .inputs = infos_of(runs.models[0].inputs),
+                                   .memory_limit = memory_limit_};
   LEAPP_ASSIGN_OR_RETURN(auto model, load_rows(*engine, source, runs.models[0], *impl));
   if (!impl->widened.ok() && some_node_widens()) return impl->widened;
   if (model->report().engine.empty()) {

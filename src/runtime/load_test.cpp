@@ -184,7 +184,8 @@ class Witness {
 
   void expect_untouched(const char* after) {
     for (Pipeline& pipeline : pipelines_) {
-      pipeline.input<float>("pre/x").value()[0] = static_cast<float>(++steps_ / 2);
+      const auto every_second = ++steps_ / 2;
+      pipeline.input<float>("pre/x").value()[0] = static_cast<float>(every_second);
       ASSERT_EQ(pipeline.step(), StepResult::kOk) << after;
     }
     const auto touched = pipelines_[0].output<float>("post/y").value();
@@ -353,6 +354,36 @@ TEST(Load, OneNodeAlone) {
   EXPECT_EQ(node.value().outputs(), (std::vector<std::string>{"policy/y", "policy/h_out"}));
   EXPECT_TRUE(node.value().feedback_inputs().empty());
   EXPECT_EQ(PipelineAccess::load_node(bundle.yaml(), "plant", options, open).status().code(), StatusCode::kNotFound);
+}
+
+// A field of text that makes a model so long that it is mapped.
+void lengthen(const fs::path& model) {
+  constexpr std::uint32_t kBytes = 80U << 20U;
+  std::string tail = "\x32";  // doc_string
+  for (std::uint32_t rest = kBytes; rest > 0; rest >>= 7U)
+    tail += static_cast<char>((rest & 0x7FU) | (rest > 127 ? 0x80U : 0));
+  std::ofstream(model, std::ios::binary | std::ios::app) << tail << std::string(kBytes, ' ');
+}
+
+TEST(Load, AModelThatIsCutWhileItIsLoadedIsAnError) {
+  TestBundle bundle("cut_model");
+  bundle.add("pre", "affine", {float_port("x")}, {float_port("y")});
+  bundle.spec.pipeline.inputs = {{"pre", {"x"}}};
+  bundle.spec.pipeline.outputs = {{"pre", {"y"}}};
+  const fs::path model = bundle.folder() / "pre.onnx";
+  lengthen(model);
+  LoadOptions options;
+  options.verify_checksums = false;
+  options.engine.prefer = engine::Prefer::kNative;
+  const auto open = [&](const std::string& backend) {
+    fs::resize_file(model, 10);
+    return PipelineAccess::open_engine(backend, options.engine);
+  };
+  const auto loaded = PipelineAccess::load(bundle.write(), options, open);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().code(), StatusCode::kIo);
+  EXPECT_NE(loaded.status().message().find("pre.onnx: it was changed while it was read"), std::string::npos)
+      << loaded.status().message();
 }
 
 TEST(Load, WhatNodesReadCanBeLookedAt) {

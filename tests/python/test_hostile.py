@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+import resource
+import subprocess
 import sys
 from pathlib import Path
 
 import leapp
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
 import measure
+import mutations
 import trust
 
 MOST_MEGABYTES = 64
@@ -23,12 +28,27 @@ MOST_SECONDS = 1
 HARMFUL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
 
 
+def run_changed(kind: str, numbers: range, folder: Path) -> None:
+    """All in one process, each held to 12 s: what ends it is the one that was begun last."""
+    child = subprocess.run(
+        [sys.executable, mutations.__file__, kind, str(numbers.start), str(numbers.stop), folder],
+        capture_output=True,
+        text=True,
+    )
+    said = child.stdout.splitlines()
+    assert child.returncode == 0, (child.returncode, said[-1:], child.stderr[-1000:])
+    outcomes = [line.split(": ", 1)[1] for line in said if ": " in line]
+    assert len(outcomes) == len(numbers)
+    foreign = [outcome for outcome in outcomes if outcome not in ("runs", "refused")]
+    assert not foreign, foreign
+
+
 @pytest.mark.parametrize("name", attacks.ATTACKS)
 def test_command_line(name: str, tmp_path: Path) -> None:
     attack = attacks.ATTACKS[name]
     bundle = attack.write(tmp_path / name)
     idle = measure.tool("--version")
-    found = measure.tool("run", bundle, "--steps", 1, *measure.limits(attack.refused))
+    found = measure.tool("run", bundle, "--steps", 1, *measure.limits(attack.refused or not attack.says))
     assert found.code in (0, 1, 2), found.text  # neither a signal nor an abort
     assert attack.says in found.text, found.text
     assert found.code != 0 or not attack.says, found.text
@@ -79,6 +99,73 @@ def test_time_grows_with_the_size(tmp_path: Path) -> None:
     idle = measure.tool("--version").seconds
     seconds = [measure.tool("inspect", bundle).seconds - idle for bundle in (small, large)]
     assert seconds[1] < 8 * seconds[0] + 0.5, seconds
+
+
+def test_operators_take_time_in_proportion(tmp_path: Path) -> None:
+    """LEAPP's own engine: four times as many views, or results alive at once, are not sixteen times the work."""
+    idle = measure.tool("--version").seconds
+    for write, count in ((attacks.chain_of_views, 10_000), (attacks.alive_at_once, 10_000)):
+        bundles = [write(tmp_path / f"{write.__name__}{size}", size) for size in (count, 4 * count)]
+        small, large = (measure.tool("inspect", bundle).seconds - idle for bundle in bundles)
+        assert large < 8 * small + 0.5, (write, small, large)
+
+
+def test_who_looks_at_a_model_does_not_wait_for_it(tmp_path: Path) -> None:
+    """Hours of work on constants: seconds to look at, and no more memory than its constant has."""
+    bundle = attacks.work_on_constants(tmp_path / "work", 20_000)
+    for arguments in (["inspect"], ["check", "--no-load"]):
+        found = measure.tool(arguments[0], bundle, *arguments[1:], seconds=20)
+        assert found.code in (0, 1), found.text
+        assert found.megabytes < 300, found.megabytes
+
+
+@pytest.mark.parametrize("command", ["inspect", "check", "codegen", "fuse", "export-triton", "view", "diff", "run"])
+def test_a_model_of_holes_is_not_read(command: str, tmp_path: Path) -> None:
+    """A terabyte that took no room on disk, and would take an hour to be hashed."""
+    bundle = attacks.write_model(tmp_path / "holes", [attacks.helper.make_node("Identity", ["x"], ["y"])])
+    honest = attacks.write_model(tmp_path / "honest", [attacks.helper.make_node("Identity", ["x"], ["y"])])
+    with bundle.with_name("policy.onnx").open("ab") as file:
+        file.truncate(1 << 40)
+    more: dict[str, list[object]] = {"view": ["--no-open", "-o", tmp_path / "page.html"], "diff": [honest]}
+    output: list[object] = ["-o", tmp_path / "out"] if command in ("codegen", "fuse", "export-triton") else []
+    found = measure.tool(command, bundle, *more.get(command, []), *output, seconds=10)
+    assert found.code in (0, 1, 2), found.text
+    if command != "view":  # which says it on its page
+        assert re.search(r"1\.1 TB.*--memory-limit", " ".join(found.text.split())), found.text
+        assert found.code != 0, found.text
+
+
+@pytest.mark.parametrize("command", ["run", "codegen", "fuse", "export-triton", "sign"])
+def test_a_file_that_may_not_grow_is_an_error(command: str, tmp_path: Path) -> None:
+    """ulimit -f, without its signal."""
+    bundle = attacks.write_model(tmp_path / "small", [attacks.helper.make_node("Identity", ["x"], ["y"])])
+    measure.tool("keygen", tmp_path / "key")
+    options: dict[str, list[object]] = {
+        "run": ["--steps", 1000, "--output", tmp_path / "out.csv"],
+        "sign": ["--key", tmp_path / "key.private.pem"],
+    }
+    arguments = [command, bundle, *options.get(command, ["--output", tmp_path / "out"])]
+    found = subprocess.run(
+        [measure.TOOL, *map(str, arguments)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        capture_output=True,
+        text=True,
+        env=os.environ | measure.environment(),
+    )
+    assert found.returncode == 2, found
+    assert "File too large" in found.stderr, found.stderr
+
+
+@pytest.mark.parametrize("kind", mutations.KINDS)
+def test_someone_who_knows_the_format(kind: str, tmp_path: Path) -> None:
+    """Bundles in which values were exchanged: each is refused by us, or runs."""
+    run_changed(kind, range(60), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", mutations.KINDS)
+def test_someone_with_time_who_knows_the_format(kind: str, tmp_path: Path) -> None:
+    run_changed(kind, range(1_000, 4_000), tmp_path)
 
 
 def test_a_folder_may_be_a_link(tmp_path: Path) -> None:
@@ -153,6 +240,19 @@ def test_a_step_that_takes_too_long_changes_nothing(tmp_path: Path) -> None:
     bundle = attacks.loop_on_data(tmp_path / "loop")
     with pytest.raises(TimeoutError, match=r"the first run: it took longer than the timeout of 0.2 s"):
         leapp.InferenceManager(bundle, timeout=0.2)
+
+
+def test_a_long_step_of_our_own_engine_ends(tmp_path: Path) -> None:
+    """Between two operators: a step of minutes, and a loop whose rounds come from the inputs."""
+    bundle = attacks.work_on_constants(tmp_path / "work", 100_000)
+    with pytest.raises(TimeoutError, match=r"longer than the timeout of 0.5 s and was ended"):
+        leapp.InferenceManager(bundle, timeout=0.5, engine="native")
+    manager = leapp.InferenceManager(attacks.rounds_from_inputs(tmp_path / "rounds"), timeout=0.5, engine="native")
+    quick = {"policy/x": np.ones(4, np.float32)}
+    before = manager.run_policy(quick)["policy/y"]
+    with pytest.raises(TimeoutError, match=r"longer than the timeout of 0.5 s and was ended"):
+        manager.run_policy({"policy/x": np.full(4, 1e18, np.float32)})
+    assert np.array_equal(manager.run_policy(quick)["policy/y"], before)
 
 
 def test_nothing_to_run_with_is_our_error(tmp_path: Path) -> None:

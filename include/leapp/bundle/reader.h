@@ -43,6 +43,8 @@ struct FileOptions {
   bool verify_checksums = true;
   /// Compare `md5sum` even where there is a `sha256sum`, which says the same in half the time.
   bool md5_too = true;
+  /// A model's file of more bytes is refused before it is read (a file of holes is soon made); 0: any size.
+  std::uint64_t memory_limit = 0;
   /// If it is given, it is called with each file that was read, before anything is made of its bytes; what it refuses
   /// is not used.
   std::function<Status(const std::filesystem::path& file, std::span<const std::byte> bytes)> inspect = {};
@@ -57,13 +59,19 @@ LEAPP_API Result<BundleSpec> read_bundle(const std::filesystem::path& file, cons
 LEAPP_API Result<std::filesystem::path> locate_file(const std::filesystem::path& folder, const std::string& name,
                                                     const FileOptions& options = {});
 
-/// A model's file and what is in it. A large file that nobody has signed is mapped, not read: it must not become
-/// shorter while this is there.
+class MappedFile;
+
+/// A model's file and what is in it. A large file that nobody has signed is mapped, not read: check_unchanged(), once
+/// the bytes were used, says whether they were those of one file.
 struct ModelFile {
   std::filesystem::path path;
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> memory;  ///< that `bytes` is in
+  std::shared_ptr<const void> memory;        ///< that `bytes` is in
+  std::shared_ptr<const MappedFile> mapped;  ///< null: it was read
 };
+
+/// kIo when the file was changed since it was mapped; what became shorter reads as zeros.
+LEAPP_API Status check_unchanged(const ModelFile& file);
 
 /// Reads the model and compares it with the checksums that are given: kDataLoss when one differs.
 /// kInvalidArgument when the node has no model. A path that leads out of the folder as it is written, and not by a

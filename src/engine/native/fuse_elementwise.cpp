@@ -202,11 +202,7 @@ class Fuser {
         if (operand.access == Access::kWrite) writers[plan_.root(operand.value).value] = i;
       }
     }
-    Block kept;
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      if (!gone[i]) kept.push_back(std::move(block[i]));
-    }
-    block = std::move(kept);
+    drop_calls(block, gone);
     return changed;
   }
 

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -14,6 +17,7 @@
 #include "engine/native/op_table.h"
 #include "engine/native/program.h"
 #include "engine/native/scalar/copy.h"
+#include "engine/native/work.h"
 
 namespace leapp::native {
 namespace {
@@ -21,6 +25,10 @@ namespace {
 constexpr int kDeepest = 32;
 /// What may be worked out when loading: more would be a model that blows up.
 constexpr std::size_t kLargestFolded = std::size_t{1} << 30U;
+/// Work (work.h) on constants when loading: some passes over all that the model has, and this for short ones. The rest
+/// is done in each step: a few bytes can ask for hours, and who only looks at a model does not wait for them.
+constexpr double kFoldingWork = 0x1p28;
+constexpr double kFoldingWorkPerByte = 16;
 
 std::string full_name(const onnx::NodeView& node) {
   const bool own = node.domain.empty() || node.domain == "ai.onnx";
@@ -186,6 +194,12 @@ void Lowering::fold(const onnx::NodeView&) {
   for (const auto& result : bound_) {
     if (result) results.push_back(*result);
   }
+  const double work = work_of(plan_, calls);
+  if (work > folding_left_) {
+    std::move(calls.begin(), calls.end(), std::back_inserter(*block_));
+    return;
+  }
+  folding_left_ -= work;
   run_now(calls, first_new, results);
 }
 
@@ -196,7 +210,7 @@ void Lowering::run_now(const Block& calls, std::size_t first_new, const std::vec
     if (!block) {
       const Value& value = plan_.values[root];
       folded_bytes_ += value.bytes;
-      if (folded_bytes_ > kLargestFolded) refuse("working out constants takes too much memory");
+      if (folded_bytes_ > most_folded_bytes_) refuse("working out constants takes too much memory");
       block = std::make_shared<AlignedMemory>(value.bytes);
       if (value.constant && value.bytes > 0) std::memcpy(block->data(), value.constant->view.data(), value.bytes);
     }
@@ -305,28 +319,27 @@ Result<LoweringResult> lower(const LoweringRequest& request) {
   Lowering b;
   b.block_ = &b.plan_.calls;
   b.scopes_.emplace_back();
+  b.most_folded_bytes_ =
+      request.memory_limit == 0 ? kLargestFolded : std::min<std::size_t>(kLargestFolded, request.memory_limit);
+  b.folding_left_ = kFoldingWork + kFoldingWorkPerByte * static_cast<double>(request.model.size());
   for (const onnx::OperatorSet& set : model.opset_imports) {
     if (set.domain.empty()) b.opset_ = set.version;
   }
-  const auto given = [&](std::string_view name) {
-    return std::find_if(request.inputs.begin(), request.inputs.end(),
-                        [&](const engine::TensorInfo& info) { return info.name == name; });
-  };
-  const auto is_initializer = [&](std::string_view name) {
-    const auto& all = model.graph.initializers;
-    return std::any_of(all.begin(), all.end(), [&](const onnx::NamedView& one) { return one.name == name; });
-  };
+  std::unordered_map<std::string_view, const engine::TensorInfo*> given;
+  for (const engine::TensorInfo& info : request.inputs) given.emplace(info.name, &info);
+  std::unordered_set<std::string_view> initializers;
+  for (const onnx::NamedView& one : model.graph.initializers) initializers.insert(one.name);
   try {
-    std::vector<std::string_view> overridden;
+    std::unordered_set<std::string_view> overridden;
     for (const onnx::ValueInfoView& input : model.graph.inputs) {
       engine::TensorInfo info = info_of(input);
-      const auto bound = given(input.name);
-      if (is_initializer(input.name)) {
-        if (bound == request.inputs.end()) continue;
-        overridden.push_back(input.name);
+      const auto found = given.find(input.name);
+      const engine::TensorInfo* const bound = found == given.end() ? nullptr : found->second;
+      if (initializers.contains(input.name)) {
+        if (bound == nullptr) continue;
+        overridden.insert(input.name);
       }
-      if (bound != request.inputs.end() && bound->shape &&
-          (!info.shape || info.shape->size() == bound->shape->size())) {
+      if (bound != nullptr && bound->shape && (!info.shape || info.shape->size() == bound->shape->size())) {
         if (!info.shape) info.shape = bound->shape;
         for (std::size_t i = 0; i < info.shape->size(); ++i) {
           if ((*info.shape)[i] < 0) (*info.shape)[i] = (*bound->shape)[i];
@@ -344,9 +357,7 @@ Result<LoweringResult> lower(const LoweringRequest& request) {
       b.plan_.values[id].input = static_cast<std::uint32_t>(result.inputs.size() - 1);
       b.define(info.name, id);
     }
-    b.add_initializers(model.graph, [&](std::string_view name) {
-      return std::find(overridden.begin(), overridden.end(), name) != overridden.end();
-    });
+    b.add_initializers(model.graph, [&](std::string_view name) { return overridden.contains(name); });
     LEAPP_RETURN_IF_ERROR(b.lower_nodes(model.graph));
     for (const onnx::ValueInfoView& output : model.graph.outputs) {
       engine::TensorInfo info = info_of(output);

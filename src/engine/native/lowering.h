@@ -54,6 +54,7 @@ struct LoweringRequest {
   /// What will be bound: extents that the model leaves open are taken from here; initializers of these names are
   /// inputs.
   std::span<const engine::TensorInfo> inputs;
+  std::uint64_t memory_limit = 0;  ///< of constants that are worked out; 0: what is usual
 };
 
 /// An error when the bytes are no model.
@@ -160,6 +161,8 @@ class Lowering {
   std::string node_text_;
   std::int64_t opset_ = 0;
   std::size_t folded_bytes_ = 0;
+  std::size_t most_folded_bytes_ = 0;
+  double folding_left_ = 0;  ///< work that may still be done on constants
   int depth_ = 0;
   std::map<std::string, std::size_t> operators_;
   std::vector<Uncovered> uncovered_;

@@ -178,8 +178,9 @@ ValueId Lowering::view(ValueId of, DType dtype, Shape shape, std::uint64_t offse
   if (whole.constant) {
     value.constant = onnx::Bytes{whole.constant->owner, whole.constant->view.subspan(offset, value.bytes)};
   } else {
-    value.view_of = of;
-    value.view_offset = offset;
+    const Plan::Root root = plan_.root(of);  // so that nobody walks through views of views
+    value.view_of = root.value;
+    value.view_offset = root.offset + offset;
   }
   return id;
 }

@@ -5,11 +5,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <numeric>
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "engine/native/gaps.h"
 
 namespace leapp::native {
 namespace {
+
+/// Comparing each value with all others takes least memory, and too long for more than these.
+constexpr std::size_t kMostCompared = 4096;
 
 /// From when to when memory is used, in calls; inner blocks are counted where they stand.
 struct Life {
@@ -50,11 +59,16 @@ class Planner {
     return arenas_ == Arenas::kByType ? static_cast<std::uint32_t>(plan_.values[value].dtype) : 0;
   }
 
+  void tick() {
+    block_at_.push_back(block_);
+    ++time_;
+  }
+
   // The number of a call is the time at which it begins; what is inside comes after it.
   void visit(const Block& block) {
     for (const Call& call : block) {
       for (const Operand& operand : call.operands) lives_[plan_.root(operand.value).value].add(time_);
-      ++time_;
+      tick();
       for (const Block& inner : call.blocks) visit_inner(inner);
       if (call.blocks.empty()) continue;
       // A call with blocks reads its operands between the rounds as well.
@@ -63,18 +77,28 @@ class Planner {
   }
 
   void visit_inner(const Block& block) {
-    const std::int64_t begin = time_++;
+    const std::size_t inner = blocks_.size();
+    blocks_.push_back({{time_, time_}, block_, blocks_[block_].depth + 1});
+    const std::size_t outer = std::exchange(block_, inner);
+    tick();
     visit(block);
-    blocks_.push_back({begin, time_++});
+    blocks_[inner].life.add(time_);
+    tick();
+    block_ = outer;
   }
 
-  // What is used inside and outside is alive for as long as the block is: a later round may read or write it.
+  // What is used inside and outside of a block is alive for as long as the block is: a later round may read or write
+  // it.
   void extend_lives() {
-    for (const Life& block : blocks_) {
-      for (Life& life : lives_) {
-        if (!life.used() || !life.overlaps(block) || (life.first >= block.first && life.last <= block.last)) continue;
-        life.add(block.first);
-        life.add(block.last);
+    for (Life& life : lives_) {
+      if (!life.used()) continue;
+      std::size_t first = block_at_[static_cast<std::size_t>(life.first)];
+      std::size_t last = block_at_[static_cast<std::size_t>(life.last)];
+      while (first != last) {
+        std::size_t& inner = blocks_[first].depth >= blocks_[last].depth ? first : last;
+        life.add(blocks_[inner].life.first);
+        life.add(blocks_[inner].life.last);
+        inner = blocks_[inner].outer;
       }
     }
   }
@@ -153,13 +177,27 @@ class Planner {
     return {};
   }
 
-  // The largest first; each at the lowest place that nothing alive at the same time has.
   Status place_arena() {
     std::vector<ValueId> order;
     for (ValueId i = 0; i < plan_.values.size(); ++i) {
       const bool own = plan_.values[i].view_of == kNoValue && shares_[i] == kNoValue;
-      if (own && lives_[i].used() && in_arena(i)) order.push_back(i);
+      if (!own || !lives_[i].used() || !in_arena(i)) continue;
+      if (plan_.values[i].bytes > kLargestMemory) return too_large();
+      order.push_back(i);
     }
+    return order.size() <= kMostCompared ? place_largest_first(std::move(order)) : place_in_order(std::move(order));
+  }
+
+  Status place(ValueId value, std::uint64_t at) {
+    const std::size_t bytes = plan_.values[value].bytes;
+    if (at + bytes > kLargestMemory) return too_large();
+    plan_.values[value].place = {Space::kArena, arena_of(value), at};
+    plan_.arena_bytes = std::max<std::size_t>(plan_.arena_bytes, at + aligned(bytes));
+    return {};
+  }
+
+  // Each at the lowest place that nothing alive at the same time has.
+  Status place_largest_first(std::vector<ValueId> order) {
     std::stable_sort(order.begin(), order.end(),
                      [&](ValueId a, ValueId b) { return plan_.values[a].bytes > plan_.values[b].bytes; });
     std::vector<ValueId> placed;  // by offset
@@ -171,15 +209,30 @@ class Planner {
         if (at + aligned(plan_.values[value].bytes) <= begin) break;
         at = std::max(at, begin + aligned(plan_.values[other].bytes));
       }
-      const std::size_t bytes = plan_.values[value].bytes;
-      if (bytes > kLargestMemory || at + bytes > kLargestMemory) return too_large();
-      plan_.values[value].place = {Space::kArena, arena_of(value), at};
-      plan_.arena_bytes = std::max<std::size_t>(plan_.arena_bytes, at + aligned(bytes));
+      LEAPP_RETURN_IF_ERROR(place(value, at));
       placed.insert(std::upper_bound(placed.begin(), placed.end(), value,
                                      [&](ValueId a, ValueId b) {
                                        return plan_.values[a].place.offset < plan_.values[b].place.offset;
                                      }),
                     value);
+    }
+    return {};
+  }
+
+  // As they come to life, in what those that are dead by then had.
+  Status place_in_order(std::vector<ValueId> order) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](ValueId a, ValueId b) { return lives_[a].first < lives_[b].first; });
+    std::map<std::uint32_t, Gaps> arenas;
+    using Death = std::pair<std::int64_t, ValueId>;
+    std::priority_queue<Death, std::vector<Death>, std::greater<>> alive;
+    for (const ValueId value : order) {
+      for (; !alive.empty() && alive.top().first < lives_[value].first; alive.pop()) {
+        const Value& dead = plan_.values[alive.top().second];
+        arenas[dead.place.port].give_back(dead.place.offset, aligned(dead.bytes));
+      }
+      LEAPP_RETURN_IF_ERROR(place(value, arenas[arena_of(value)].take(aligned(plan_.values[value].bytes))));
+      alive.emplace(lives_[value].last, value);
     }
     return {};
   }
@@ -194,12 +247,20 @@ class Planner {
     }
   }
 
+  struct BlockLife {
+    Life life;
+    std::size_t outer = 0;
+    std::size_t depth = 0;
+  };
+
   Plan& plan_;
   Arenas arenas_;
   std::vector<Life> lives_;
-  std::vector<Life> blocks_;     ///< inner ones first
-  std::vector<ValueId> shares_;  ///< the value whose memory a result takes over
+  std::vector<BlockLife> blocks_ = std::vector<BlockLife>(1);  ///< the first is all
+  std::vector<std::size_t> block_at_;                          ///< by time: the innermost
+  std::vector<ValueId> shares_;                                ///< the value whose memory a result takes over
   std::int64_t time_ = 0;
+  std::size_t block_ = 0;
 };
 
 }  // namespace

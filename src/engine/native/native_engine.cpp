@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -32,24 +33,35 @@ std::string line(const Uncovered& one) {
 
 std::vector<engine::OperatorReport> report_of(const LoweringResult& lowered) {
   std::vector<engine::OperatorReport> rows;
-  for (const auto& [name, count] : lowered.operators) rows.push_back({name, count, true, ""});
+  std::unordered_map<std::string, std::size_t> places;
+  const auto add = [&](const std::string& name, std::size_t count) {
+    places.emplace(name, rows.size());
+    rows.push_back({name, count, true, ""});
+  };
+  for (const auto& [name, count] : lowered.operators) add(name, count);
   for (const Uncovered& one : lowered.uncovered) {
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.name == one.op; });
     // What is missing may be no operator: an input of no fixed shape, weights in another file.
-    if (row == rows.end()) row = rows.insert(rows.end(), {one.op, 1, true, ""});
-    if (!row->native) continue;
-    row->native = false;
-    row->why = fmt::format("{} (makes {}): {}", quote(one.node), quote(one.port), one.why);
+    if (!places.contains(one.op)) add(one.op, 1);
+    engine::OperatorReport& row = rows[places.at(one.op)];
+    if (!row.native) continue;
+    row.native = false;
+    row.why = fmt::format("{} (makes {}): {}", quote(one.node), quote(one.port), one.why);
   }
   return rows;
 }
 
 Result<LoweringResult> planned(const engine::ModelSource& source, onnx::Encoded bytes) {
-  LEAPP_ASSIGN_OR_RETURN(LoweringResult lowered, lower({bytes, source.inputs}));
+  LEAPP_ASSIGN_OR_RETURN(LoweringResult lowered, lower({bytes, source.inputs, source.memory_limit}));
   if (!lowered.uncovered.empty()) return lowered;
   optimise(lowered.plan);
   if (const Status memory = plan_memory(lowered.plan); !memory.ok()) {
     lowered.uncovered.push_back({"model", source.name, "", memory.message()});
+    return lowered;
+  }
+  const std::uint64_t need = std::uint64_t{lowered.plan.arena_bytes} + lowered.plan.constant_bytes;
+  if (source.memory_limit > 0 && need > source.memory_limit) {
+    return invalid_argument(fmt::format("the model needs {} of memory to run, the option memory_limit is {}",
+                                        bytes_text(need), bytes_text(source.memory_limit)));
   }
   return lowered;
 }
@@ -103,8 +115,12 @@ Result<Attempt> attempt(const engine::ModelSource& source) {
 }
 
 std::string describe(const std::vector<Uncovered>& uncovered) {
+  constexpr std::size_t kMostListed = 20;
   std::string text;
-  for (const Uncovered& one : uncovered) text += fmt::format("{}  {}", text.empty() ? "" : "\n", line(one));
+  for (std::size_t i = 0; i < std::min(uncovered.size(), kMostListed); ++i) {
+    text += fmt::format("{}  {}", text.empty() ? "" : "\n", line(uncovered[i]));
+  }
+  if (uncovered.size() > kMostListed) text += fmt::format("\n  and {} more", uncovered.size() - kMostListed);
   return text;
 }
 

@@ -3,7 +3,8 @@
 #include "engine/native/passes.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
+#include <utility>
 
 #include "engine/native/kernels/kernels.h"
 #include "engine/native/ops/common.h"
@@ -26,6 +27,7 @@ void count(const Plan& plan, const Block& block, std::vector<std::size_t>& count
 
 bool remove_from(const Plan& plan, Block& block, std::vector<std::size_t>& counts) {
   bool changed = false;
+  std::vector<bool> gone(block.size(), false);
   for (std::size_t i = block.size(); i-- > 0;) {
     Call& call = block[i];
     for (Block& inner : call.blocks) changed = remove_from(plan, inner, counts) || changed;
@@ -39,9 +41,9 @@ bool remove_from(const Plan& plan, Block& block, std::vector<std::size_t>& count
     for (const Operand& operand : call.operands) {
       if (reads(call, operand)) --counts[plan.root(operand.value).value];
     }
-    block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
-    changed = true;
+    gone[i] = changed = true;
   }
+  drop_calls(block, gone);
   return changed;
 }
 
@@ -56,6 +58,12 @@ class Writers {
     const auto found = writers_.find(plan_.root(value).value);
     if (found == writers_.end() || found->second.count != 1) return std::nullopt;
     return found->second.call;
+  }
+  /// What `call` wrote is now written by `to`.
+  void move(const Call& call, std::size_t to) {
+    for (const Operand& operand : call.operands) {
+      if (operand.access == Access::kWrite) writers_[plan_.root(operand.value).value].call = to;
+    }
   }
 
  private:
@@ -76,7 +84,7 @@ class Writers {
   }
 
   const Plan& plan_;
-  std::map<ValueId, Writer> writers_;
+  std::unordered_map<ValueId, Writer> writers_;
 };
 
 /// A value that may be left out of memory: written whole by one call, read by one other, no port.
@@ -137,8 +145,7 @@ std::optional<std::size_t> added_row(const Plan& plan, Call& call, std::int64_t 
   return std::nullopt;
 }
 
-bool fuse_into(Plan& plan, Block& block, std::size_t at, const Writers& writers,
-               const std::vector<std::size_t>& counts) {
+bool fuse_into(Plan& plan, Block& block, std::size_t at, Writers& writers, const std::vector<std::size_t>& counts) {
   Call& call = block[at];
   const auto& args = call.as<kernels::Elementwise>();
   const bool function = is_function(args);
@@ -163,6 +170,7 @@ bool fuse_into(Plan& plan, Block& block, std::size_t at, const Writers& writers,
       product.operands.push_back({offsetof(kernels::MatMulPacked, bias), Access::kRead, false, bias});
     }
     result_of(product).value = result_of(call).value;
+    writers.move(call, *writer);
     return true;
   }
   return false;
@@ -173,23 +181,27 @@ bool fuse_epilogues_in(Plan& plan, Block& block, std::vector<std::size_t>& count
   for (Call& call : block) {
     for (Block& inner : call.blocks) changed = fuse_epilogues_in(plan, inner, counts) || changed;
   }
-  for (bool again = true; again;) {
-    again = false;
-    Writers writers(plan, block);
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      if (block[i].kernel != &kElementwise) continue;
-      // A product that took something in this round is looked at again in the next: its result is another one now.
-      if (fuse_into(plan, block, i, writers, counts)) {
-        block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
-        changed = again = true;
-        break;
-      }
-    }
+  Writers writers(plan, block);
+  std::vector<bool> gone(block.size(), false);
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    // What reads the result of a product that took something stands behind it, and may be taken too.
+    if (block[i].kernel == &kElementwise && fuse_into(plan, block, i, writers, counts)) gone[i] = changed = true;
   }
+  drop_calls(block, gone);
   return changed;
 }
 
 }  // namespace
+
+void drop_calls(Block& block, const std::vector<bool>& gone) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (gone[i]) continue;
+    if (kept != i) block[kept] = std::move(block[i]);
+    ++kept;
+  }
+  block.resize(kept);
+}
 
 std::vector<std::size_t> count_reads(const Plan& plan) {
   std::vector<std::size_t> counts(plan.values.size(), 0);

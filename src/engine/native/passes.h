@@ -27,4 +27,7 @@ void optimise(Plan& plan);
 /// How often each value is read, by the value whose memory it is in. Loops read what they carry.
 [[nodiscard]] std::vector<std::size_t> count_reads(const Plan& plan);
 
+/// Leaves out the calls that are marked; one by one that would move all that follow.
+void drop_calls(Block& block, const std::vector<bool>& gone);
+
 }  // namespace leapp::native

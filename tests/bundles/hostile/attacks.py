@@ -189,6 +189,17 @@ def endless_loop(folder: Path) -> Path:
     return write_model(folder, [loop], initializers=[numpy_helper.from_array(np.array(1 << 62, np.int64), "rounds")])
 
 
+def rounds_from_inputs(folder: Path) -> Path:
+    """As many rounds as the sum of the inputs says."""
+    body = loop_body([helper.make_node("Identity", ["on"], ["next"]), helper.make_node("Cos", ["v"], ["w"])])
+    nodes = [
+        helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+        helper.make_node("Cast", ["sum"], ["rounds"], to=TensorProto.INT64),
+        helper.make_node("Loop", ["rounds", "", "x"], ["y"], body=body),
+    ]
+    return write_model(folder, nodes)
+
+
 def loop_while(folder: Path, comparison: str, limit: float) -> Path:
     """Goes on for as long as the sum of the inputs compares so with the limit."""
     body = loop_body(
@@ -297,6 +308,46 @@ def endless_scan(folder: Path) -> Path:
     return write_model(folder, nodes, initializers=[numbers("count", 100_000_000)])
 
 
+def chain_of_views(folder: Path, count: int = 50_000) -> Path:
+    """Whoever walks from a view to the tensor it is of, for each of them, walks a billion steps."""
+    nodes = [
+        helper.make_node("Reshape", [f"v{i - 1}" if i else "x", "size"], [f"v{i}" if i < count - 1 else "y"])
+        for i in range(count)
+    ]
+    return write_model(folder, nodes, initializers=[numbers("size", 4)])
+
+
+def alive_at_once(folder: Path, count: int = 25_000) -> Path:
+    """Places in memory for results that are all needed until the end."""
+    parts = [f"p{i}" for i in range(count)]
+    nodes = [helper.make_node("Neg" if i % 2 else "Abs", ["x"], [part]) for i, part in enumerate(parts)]
+    nodes += [
+        helper.make_node("Concat", parts, ["all"], axis=0),
+        helper.make_node("ReduceMax", ["all"], ["top"], keepdims=0),
+        helper.make_node("Add", ["x", "top"], ["y"]),
+    ]
+    return write_model(folder, nodes)
+
+
+def work_on_constants(folder: Path, sums: int = 2_000) -> Path:
+    """Hours of sums of zeros, which whoever works out constants would do before the model runs."""
+    nodes = [helper.make_node("ConstantOfShape", ["size"], ["zeros"])]
+    nodes += [helper.make_node("ReduceSum", ["zeros"], [f"s{i}"], keepdims=0) for i in range(sums)]
+    nodes.append(helper.make_node("Sum", ["x", *(f"s{i}" for i in range(sums))], ["y"]))
+    return write_model(folder, nodes, initializers=[numbers("size", 1 << 24)])
+
+
+def large_results(folder: Path) -> Path:
+    """None of them is too large, all of them are."""
+    parts = [f"c{i}" for i in range(60)]
+    nodes = [helper.make_node("Expand", ["x", "size"], [f"e{i}"]) for i in range(60)]
+    nodes += [helper.make_node("CumSum", [f"e{i}", "axis"], [part]) for i, part in enumerate(parts)]
+    nodes += [helper.make_node("ReduceMax", [part], [f"m{i}"], keepdims=0) for i, part in reversed([*enumerate(parts)])]
+    nodes.append(helper.make_node("Sum", ["x", *(f"m{i}" for i in range(60))], ["y"]))
+    axis = numpy_helper.from_array(np.array(0, np.int64), "axis")
+    return write_model(folder, nodes, initializers=[numbers("size", 1 << 23, 4), axis])
+
+
 def sparse_weights(folder: Path) -> Path:
     values = numpy_helper.from_array(np.ones(1, np.float32), "w")
     sparse = helper.make_sparse_tensor(values, numbers("", 0), [1 << 40])
@@ -375,6 +426,10 @@ ATTACKS: dict[str, Attack] = {
     "grown": Attack(grown, "a tensor that grows to twice its size 40 times", "makes a tensor of"),
     "scan": Attack(endless_scan, "`Scan` of 100,000,000 rounds", "it does not end"),
     "sparse_weights": Attack(sparse_weights, "a sparse weight of 4 TB", "makes a tensor of 4.4 TB"),
+    "views": Attack(chain_of_views, "50,000 views of views", "", refused=False),
+    "alive": Attack(alive_at_once, "25,000 results that are alive at once", "", refused=False),
+    "large_results": Attack(large_results, "sixty results of 134 MB at once", "of memory to run"),
+    "work_on_constants": Attack(work_on_constants, "2,000 sums of a constant of 67 MB", "longer than", refused=False),
     "loop_on_data": Attack(loop_on_data, "a loop that data never ends", "longer than", refused=False),
     "escapes": Attack(escapes, "escapes for the terminal in every name", "", refused=False),
     "not_utf8": Attack(operator_without_utf8, "an operator's name that is not UTF-8", "\\xff", refused=False),
