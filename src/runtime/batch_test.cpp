@@ -82,10 +82,8 @@ std::vector<Case> cases() {
   all.push_back(Case("gemm of a column", {{"x", {1, 1}}}, {{"y", {1, 1}}})
                     .floats("w", {1, 1})
                     .node("Gemm", {"x", "w"}, {"y"}, {{"transA", std::int64_t{1}}}));
-  all.push_back(Case("broadcast", {{"x", {1, 3}}}, {{"y", {2, 1, 3}}})
-                    .floats("c", {2, 1, 3})
-                    .node("Add", {"x", "c"}, {"y"})
-                    .refuses("without a leading 1"));
+  all.push_back(
+      Case("broadcast", {{"x", {1, 3}}}, {{"y", {2, 1, 3}}}).floats("c", {2, 1, 3}).node("Add", {"x", "c"}, {"y"}));
   all.push_back(Case("a constant with rows of its own", {{"x", {1, 3}}}, {{"y", {1, 3}}})
                     .floats("c", {2, 3})
                     .node("Add", {"x", "c"}, {"two"})
@@ -200,7 +198,17 @@ std::vector<Case> cases() {
                     .node("RandomNormalLike", {"x"}, {"r"})
                     .node("Add", {"x", "r"}, {"y"})
                     .refuses("random numbers of its own"));
-  all.push_back(Case("no leading one", {{"x", {3}}}, {{"y", {3}}}).node("Relu", {"x"}, {"y"}).refuses("leading 1"));
+  all.push_back(Case("no leading one", {{"x", {3}}}, {{"y", {3}}}).node("Relu", {"x"}, {"y"}));
+  all.push_back(
+      Case("no axis at all", {{"x", {}}}, {{"y", {}}}).node("Relu", {"x"}, {"y"}).refuses("an axis for rows"));
+  all.push_back(Case("state of two layers", {{"x", {1, 3}}, {"h", {2, 1, 3}}}, {{"y", {1, 3}}, {"n", {2, 1, 3}}})
+                    .ints("first", {0})
+                    .node("Add", {"h", "x"}, {"n"})
+                    .node("ReduceSum", {"n", "first"}, {"y"}, {{"keepdims", std::int64_t{0}}}));
+  all.push_back(Case("rows in the middle of the result", {{"x", {1, 6}}}, {{"y", {2, 1, 3}}})
+                    .ints("parts", {1, 2, 3})
+                    .node("Reshape", {"x", "parts"}, {"p"})
+                    .node("Transpose", {"p"}, {"y"}, {{"perm", Ints{1, 0, 2}}}));
   all.push_back(Case("unknown operator", {{"x", {1, 2}}}, {{"y", {1, 2}}})
                     .node("NoSuchOperator", {"x"}, {"y"})
                     .refuses("NoSuchOperator"));

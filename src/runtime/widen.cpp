@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -97,9 +98,10 @@ class Widener {
     if (!model_.graph.sparse_initializers.empty()) return unimplemented("the model has sparse weights");
     for (const auto* ports : {&request_.node.inputs, &request_.node.outputs}) {
       for (const bundle::Port& port : *ports) {
-        if (!port.shape.empty() && port.shape.front() == 1) continue;
-        return unimplemented(fmt::format("the port {} has the shape {}, without a leading 1 for rows", port.name,
-                                         shape_text(port.shape)));
+        const bool has_elements = std::find(port.shape.begin(), port.shape.end(), 0) == port.shape.end();
+        if (!port.shape.empty() && has_elements) continue;
+        return unimplemented(
+            fmt::format("the port {} has the shape {}, without an axis for rows", port.name, shape_text(port.shape)));
       }
     }
     for (const onnx::Encoded bytes : model_.graph.nodes) {
@@ -109,6 +111,9 @@ class Widener {
     }
     for (const onnx::NamedView& tensor : model_.graph.initializers) names_.emplace(tensor.name);
     for (const onnx::ValueInfoView& output : model_.graph.outputs) results_.emplace(output.name);
+    for (const bundle::Port& port : request_.node.outputs) {
+      if (port.shape.front() != 1) inset_.emplace(port.name);
+    }
     for (const onnx::NamedView& info : model_.graph.value_infos) {
       const auto read = onnx::read_value_info(info.bytes);
       if (read.ok() && read.value().dims) declared_[std::string(info.name)] = *read.value().dims;
@@ -123,9 +128,33 @@ class Widener {
   Status add_inputs() {
     for (const bundle::Port& port : request_.node.inputs) {
       rewrite_.add_input(wide_info(port));
-      axes_[port.name] = {};
+      if (port.shape.front() == 1) {
+        axes_[port.name] = {};
+      } else {
+        take_in(port);
+      }
     }
     return {};
+  }
+
+  /// A port that has the rows before all of its own axes, as a value that has them along one of these: one that has a
+  /// single entry, as state of several layers does, or else the first, as blocks.
+  void take_in(const bundle::Port& port) {
+    const auto one = std::find(port.shape.begin(), port.shape.end(), 1);
+    const std::int64_t axis = one == port.shape.end() ? 0 : one - port.shape.begin();
+    std::string from = port.name;
+    if (axis > 0) {
+      Extents order(port.shape.size() + 1);
+      std::iota(order.begin(), order.end(), 0);
+      std::rotate(order.begin(), order.begin() + 1, order.begin() + axis + 1);
+      from = transposed(from, order);
+    }
+    Extents shape = port.shape;
+    shape[static_cast<std::size_t>(axis)] *= rows_;
+    const std::string made = fresh(port.name + "/rows");
+    add_operator("Reshape", from, shape, made);
+    renamed_[port.name] = made;
+    axes_[port.name] = {axis, false};
   }
 
   [[nodiscard]] std::optional<Extents> shape_of(std::string_view name) const {
@@ -177,6 +206,17 @@ class Widener {
     node.outputs = {to};
     node.name = fmt::format("{}({})", op, to);
     rewrite_.add_node(node);
+  }
+
+  std::string transposed(const std::string& from, const Extents& order) {
+    onnx::Node node;
+    node.op_type = "Transpose";
+    node.inputs = {from};
+    node.outputs = {fresh(from + "/turned")};
+    node.name = fmt::format("Transpose({})", node.outputs.front());
+    node.attributes = {{"perm", order}};
+    rewrite_.add_node(node);
+    return node.outputs.front();
   }
 
   /// The value with its rows along another axis.
@@ -353,30 +393,44 @@ class Widener {
   [[nodiscard]] bool needs_other_name(std::string_view name) const {
     if (results_.find(name) == results_.end()) return false;
     const auto axis = axes_.find(name);
-    return axis == axes_.end() || axis->second.axis != 0 || axis->second.inner;
+    return axis == axes_.end() || axis->second.axis != 0 || axis->second.inner || inset_.find(name) != inset_.end();
   }
 
   Status add_outputs() {
     for (const bundle::Port& port : request_.node.outputs) {
       rewrite_.add_output(wide_info(port));
       LEAPP_ASSIGN_OR_RETURN(const RowValue value, value_of(port.name));
-      if (value.axis == 0 && !value.inner) continue;
+      if (value.axis == 0 && !value.inner && port.shape.front() == 1) continue;
       if (value.shape != port.shape) {
         return unimplemented(fmt::format("the output {} has the shape {}, the bundle says {}", port.name,
                                          shape_text(value.shape), shape_text(port.shape)));
       }
-      const Extents shape = widened_shape(port.shape, request_.rows);
-      if (!value.axis) {
-        if (current(port.name) == port.name) return unimplemented(fmt::format("the output {} is a weight", port.name));
-        add_operator("Expand", current(port.name), shape, port.name);
-        continue;
-      }
-      const auto front = value.shape.begin();
-      if (value.inner || std::any_of(front, front + *value.axis, [](std::int64_t extent) { return extent != 1; })) {
+      if (current(port.name) == port.name) return unimplemented(fmt::format("the output {} is a weight", port.name));
+      LEAPP_RETURN_IF_ERROR(give_out(port, value));
+    }
+    return {};
+  }
+
+  /// An output of the model of what has its rows elsewhere, or none.
+  Status give_out(const bundle::Port& port, const RowValue& value) {
+    const Extents shape = widened_shape(port.shape, request_.rows);
+    if (!value.axis) {
+      add_operator("Expand", current(port.name), shape, port.name);
+      return {};
+    }
+    const auto front = value.shape.begin();
+    const bool first = std::all_of(front, front + *value.axis, [](std::int64_t extent) { return extent == 1; });
+    std::string from = current(port.name);
+    if (!first || value.inner) {
+      if (each(value) != 1 || value.inner) {
         return unimplemented(fmt::format("the output {} does not have the rows one after the other", port.name));
       }
-      add_operator("Reshape", current(port.name), shape, port.name);
+      Extents order(value.shape.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::rotate(order.begin(), order.begin() + *value.axis, order.begin() + *value.axis + 1);
+      from = transposed(from, order);
     }
+    add_operator("Reshape", from, shape, port.name);
     return {};
   }
 
@@ -390,6 +444,7 @@ class Widener {
   std::map<std::string, RowPlace, std::less<>> axes_;  ///< of values that have rows
   std::set<std::string, std::less<>> names_;
   std::set<std::string, std::less<>> results_;                         ///< outputs of the model
+  std::set<std::string, std::less<>> inset_;                           ///< those without a leading 1
   std::map<std::string, std::string> renamed_;                         ///< values that have another name now
   std::map<std::pair<std::string, std::int64_t>, std::string> moved_;  ///< value, axis → what has its rows there
 };

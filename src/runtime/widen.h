@@ -19,9 +19,9 @@ struct WidenRequest {
   std::size_t rows = 1;
 };
 
-/// The model whose ports have `rows` where the original has a leading 1. Every operator is followed from the inputs to
-/// the outputs, by the rules of row_node.h: kUnimplemented names the first that would mix rows, or of which nothing is
-/// known, and why. That rows come out right still is for the caller to confirm. Reads any bytes.
+/// The model whose ports have the shapes of widened_shape. Every operator is followed from the inputs to the outputs,
+/// by the rules of row_node.h: kUnimplemented names the first that would mix rows, or of which nothing is known, and
+/// why. That rows come out right still is for the caller to confirm. Reads any bytes.
 Result<std::string> widen_model(const WidenRequest& request);
 
 /// The shape of a port with that many rows: a leading 1 becomes `rows`; others get an axis in front. In memory rows

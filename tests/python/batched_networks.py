@@ -172,7 +172,7 @@ NETWORKS: dict[str, Batched] = {
     ),
     "conv over time": Batched(seeded(lambda: nn.Sequential(nn.Conv1d(4, 6, 3), nn.Mish())), (1, 4, 9)),
     "gru": Batched(seeded(lambda: Recurrent(nn.GRU(8, 6, batch_first=True), (1, 1, 6))), (1, 3, 8)),
-    "gru of steps": Batched(seeded(lambda: Recurrent(nn.GRU(8, 6, 2), (2, 1, 6))), (1, 1, 8)),
+    "gru of two layers": Batched(seeded(lambda: Recurrent(nn.GRU(8, 6, 2), (2, 1, 6))), (1, 1, 8), True),
     "lstm": Batched(seeded(lambda: Recurrent(nn.LSTM(8, 6, batch_first=True), (1, 1, 6), (1, 1, 6))), (1, 2, 8)),
     "lstm both ways": Batched(
         seeded(lambda: Recurrent(nn.LSTM(8, 6, batch_first=True, bidirectional=True), (2, 1, 6), (2, 1, 6))), (1, 4, 8)
@@ -253,7 +253,7 @@ NETWORKS: dict[str, Batched] = {
     "two axes of one": Batched(plain(lambda x: x.squeeze(1).unsqueeze(0) * 2), (1, 1, 8)),
     "steps made rows": Batched(plain(lambda x: x.squeeze(0).mean(0, keepdim=True)), (1, 5, 8)),
     "steps by steps": Batched(plain(lambda x: x[0] @ x[0].T), (1, 3, 8)),
-    "no leading one": Batched(plain(lambda x: x * 2), (2, 4), False),
+    "no leading one": Batched(plain(lambda x: x * 2), (2, 4), True),
     "no axes in front": Batched(plain(lambda x: x.cumsum(0)), (5,), False),
     "image to patches": Batched(
         plain(lambda x: x.view(1, 3, 2, 4, 2, 4).permute(0, 2, 4, 1, 3, 5).reshape(1, 4, 48)), (1, 3, 8, 8), True

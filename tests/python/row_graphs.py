@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs of ONNX operators over inputs with a leading axis of one: axes are moved, split, joined, reduced and
-repeated in every way, the leading one among them."""
+"""Random graphs of ONNX operators over inputs with an axis of one, mostly the first: axes are moved, split, joined,
+reduced and repeated in every way, that one among them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RowGraph:
         self.inputs: list[Value] = []
         for i in range(self.pick.choice([1, 1, 2])):
             shape = [1, *(self.pick.choice([1, 2, 3, 4]) for _ in range(self.pick.choice([1, 1, 2, 2, 3])))]
-            self.inputs.append((f"x{i}", shape))
+            self.inputs.append((f"x{i}", shape if self.pick.random() < 0.75 else shape[1:] + shape[:1]))
         self.values = list(self.inputs)
         for _ in range(self.pick.randint(2, 9)):
             self._grow()
@@ -43,10 +43,11 @@ class RowGraph:
 
     def model(self) -> onnx.ModelProto:
         name, shape = self.values[-1]
-        flat = [1, math.prod(shape)]
-        self._nodes.append(helper.make_node("Reshape", [name, self.ints(flat)], ["y"]))
+        if not shape or self.pick.random() < 0.5:
+            shape = [1, math.prod(shape)]
+        self._nodes.append(helper.make_node("Reshape", [name, self.ints(shape)], ["y"]))
         infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in self.inputs]
-        result = helper.make_tensor_value_info("y", TensorProto.FLOAT, flat)
+        result = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
         graph = helper.make_graph(self._nodes, "g", infos, [result], self._constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
 
