@@ -39,6 +39,8 @@ struct ModelSource {
   std::vector<TensorInfo> inputs = {};
   /// Bytes that an engine may need for weights and results, as far as it knows that before; 0: any.
   std::uint64_t memory_limit = 0;
+  /// Ends what runs; may be null.
+  std::shared_ptr<Stop> stop = nullptr;
 };
 
 /// One dense tensor in memory of the caller, which must outlive the model that is given it. `data` is never null and is

@@ -98,6 +98,7 @@ class PipelineAccess::Loader {
         allow_torchscript_(options.allow_torchscript),
         batch_(options.batch),
         memory_limit_(memory_limit_of(options.memory_limit)),
+        stop_(options.engine.stop),
         options_{
             .allow_outside = options.allow_outside, .verify_checksums = options.verify_checksums, .md5_too = false},
         open_(std::move(open)) {}
@@ -181,6 +182,7 @@ class PipelineAccess::Loader {
   bool allow_torchscript_;
   std::size_t batch_;
   std::uint64_t memory_limit_;
+  std::shared_ptr<engine::Stop> stop_;
   bundle::FileOptions options_;
   std::shared_ptr<bundle::VerifiedFiles> verified_;  ///< null: nobody asked for a signature
   EngineOpener open_;
@@ -276,7 +278,8 @@ Result<engine::ModelSource> PipelineAccess::Loader::source_of(const bundle::Mode
                              .path = file.path,
                              .bytes = file.bytes,
                              .inputs = infos_of(model.inputs),
-                             .memory_limit = memory_limit_};
+                             .memory_limit = memory_limit_,
+                             .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(const std::vector<fs::path> external, find_external_data(model, file));
   if (external.empty()) return source;
   source.bytes = {};
@@ -420,7 +423,8 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
                                    .path = yaml_,
                                    .bytes = std::as_bytes(std::span(bytes)),
                                    .inputs = infos_of(runs.models[0].inputs),
-                                   .memory_limit = memory_limit_};
+                                   .memory_limit = memory_limit_,
+                                   .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(auto model, load_rows(*engine, source, runs.models[0], *impl));
   if (!impl->widened.ok() && some_node_widens()) return impl->widened;
   if (model->report().engine.empty()) {

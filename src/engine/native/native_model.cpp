@@ -92,8 +92,8 @@ Result<std::size_t> NativeModel::prepare_untried(const engine::Binding& binding)
     addresses.outputs.push_back(buffer == nullptr ? unbound_.back().data() : static_cast<std::byte*>(buffer->data));
   }
   const Plan& plan = parts_.plan;
-  programs_.push_back(
-      std::make_unique<Program>(plan.calls, [&](ValueId value) { return addresses(plan.values[value].place); }));
+  programs_.push_back(std::make_unique<Program>(
+      plan.calls, [&](ValueId value) { return addresses(plan.values[value].place); }, parts_.stop.get()));
   return programs_.size() - 1;
 }
 
@@ -107,6 +107,7 @@ bool NativeModel::run(std::size_t binding) noexcept {
 }
 
 Status NativeModel::error() const {
+  if (failed_ == nullptr && parts_.stop && parts_.stop->requested()) return failed_precondition("it was told to stop");
   if (failed_ == nullptr) return {};
   return explained(failed_precondition(fmt::format("{} in {}", failed_->kernel->fault, failed_->node)), "cannot run");
 }

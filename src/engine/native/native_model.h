@@ -20,6 +20,7 @@ class NativeModel final : public engine::Model {
     Plan plan;
     std::vector<engine::TensorInfo> inputs;
     std::vector<engine::TensorInfo> outputs;
+    std::shared_ptr<engine::Stop> stop;  ///< may be null
   };
   /// REQUIRES: the plan's memory is planned, and the model's bytes are still there.
   explicit NativeModel(Parts parts);

@@ -53,7 +53,7 @@ const BoundBlock* Program::bind(const Block& block, const AddressOf& address) {
   for (std::size_t i = 0; i < block.size(); ++i) {
     calls[i] = {block[i].kernel->run, bind_args(block[i], address), &block[i]};
   }
-  blocks_.push_back(std::make_unique<BoundBlock>(BoundBlock{calls.get(), calls.get() + block.size(), &failed_}));
+  blocks_.push_back(std::make_unique<BoundBlock>(BoundBlock{calls.get(), calls.get() + block.size(), &failed_, stop_}));
   calls_.push_back(std::move(calls));
   return blocks_.back().get();
 }

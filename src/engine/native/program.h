@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/native/plan.h"
+#include "leapp/engine/stop.h"
 
 namespace leapp::native {
 
@@ -23,11 +24,14 @@ struct BoundBlock {
   const BoundCall* begin = nullptr;
   const BoundCall* end = nullptr;
   const BoundCall** failed = nullptr;  ///< where the call that fails is noted
+  const engine::Stop* stop = nullptr;  ///< asked before each call; may be null
 };
 
-/// Runs the calls one after the other; stops at the first that fails.
+/// Runs the calls one after the other; stops at the first that fails, and when it is told to.
 [[nodiscard]] inline bool run_block(const BoundBlock& block) noexcept {
   for (const BoundCall* call = block.begin; call != block.end; ++call) {
+    if (block.stop != nullptr && block.stop->requested()) [[unlikely]]
+      return false;
     if (call->run(call->args)) [[likely]]
       continue;
     // The innermost call is the one to tell of: outer ones fail because of it.
@@ -67,7 +71,10 @@ using AddressOf = std::function<std::byte*(ValueId)>;
 /// Calls on addresses. Needs the calls and the memory for as long as it lives.
 class Program {
  public:
-  Program(const Block& calls, const AddressOf& address) { top_ = bind(calls, address); }
+  /// `stop`, which may be null, outlives it.
+  Program(const Block& calls, const AddressOf& address, const engine::Stop* stop = nullptr) : stop_(stop) {
+    top_ = bind(calls, address);
+  }
   Program(Program&&) = delete;
 
   [[nodiscard]] bool run() noexcept {
@@ -84,6 +91,7 @@ class Program {
   std::vector<std::unique_ptr<std::max_align_t[]>> args_;
   std::vector<std::unique_ptr<BoundCall[]>> calls_;
   std::vector<std::unique_ptr<BoundBlock>> blocks_;
+  const engine::Stop* stop_ = nullptr;
   const BoundBlock* top_ = nullptr;
   const BoundCall* failed_ = nullptr;
 };

@@ -132,7 +132,7 @@ auto with_elements(const graph::Constant& found, const graph::Constant& expected
 /// negative number, so its bits order as it does; each reading of the tensors settles the next eleven of them.
 class RankSearch {
  public:
-  explicit RankSearch(std::vector<std::uint64_t> ranks) {
+  explicit RankSearch(const std::vector<std::uint64_t>& ranks) {
     for (const std::uint64_t rank : ranks) wanted_.push_back({rank, 0});
   }
 
@@ -194,7 +194,8 @@ class Magnitudes {
     ++counted_;
     if (value == 0) return;
     const double size = std::min(std::abs(value), std::ldexp(1.0, kLimit));
-    Bin& bin = bins_[static_cast<std::size_t>(std::max(std::ilogb(size), -kLimit) + kLimit)];
+    const int place = std::max(std::ilogb(size), -kLimit) + kLimit;
+    Bin& bin = bins_[static_cast<std::size_t>(place)];
     bin.alike = bin.count == 0 || (bin.alike && bin.last == size);
     bin.last = size;
     bin.square += size * size;
