@@ -218,8 +218,9 @@ class FollowedInt(_Followed, int):
 
 # ---- functions that take one ----
 
-_SAME_NAMES: tuple[str, ...] = ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos", "cosh", "erf", "erfc")
-_SAME_NAMES += ("exp", "expm1", "fmod", "hypot", "log10", "log1p", "log2", "pow", "sin", "sinh", "sqrt", "tan", "tanh")
+_SAME_NAMES: tuple[str, ...] = ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos", "cosh")
+_SAME_NAMES += ("erf", "erfc", "exp", "expm1", "fmod", "hypot", "log10", "log1p", "log2", "pow")
+_SAME_NAMES += ("sin", "sinh", "sqrt", "tan", "tanh")
 _MATH: dict[str, Any] = {name: getattr(torch, name) for name in _SAME_NAMES}
 _MATH.update(degrees=torch.rad2deg, fabs=torch.abs, log=torch.log, radians=torch.deg2rad)
 
