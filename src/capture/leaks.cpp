@@ -81,8 +81,10 @@ void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
   const ConstantCell& cell = *value->cell;
   if (cell.is_random() || visit_buffer(use, cell)) return;
   if (is_written_in_place(cell)) {
-    visit_memory(use, cell);
-    return;
+    const bool state = visit_memory(use, cell);
+    const auto memory = cell.home.lock();
+    // Memory that is gone when the call ends was given up for another tensor: what it held was kept as a value.
+    if (state || !memory || memory->alive()) return;
   }
   if (const auto source = source_of(cell, call_.pass)) {
     leak_for(*source, value).uses.emplace(use, Geometry());

@@ -76,6 +76,16 @@ void Memory::write(const Geometry& geometry, ValuePtr value, TraceBuilder& build
   layers_.push_back({place, std::move(value), builder.location()});
 }
 
+void Memory::settle(ActivationId activation, TraceBuilder& builder) {
+  if (layers_.size() < 2) return;
+  const auto whole = std::find_if(layers_.begin(), layers_.end(), [&](const Layer& layer) {
+    return layer.value->owner == activation && is_operand(*layer.value) && layer.geometry.covers(bytes_);
+  });
+  if (whole == layers_.end() || layers_.back().geometry == whole->geometry) return;
+  const Geometry geometry = whole->geometry;
+  if (ValuePtr value = read(geometry, builder, activation)) layers_.push_back({geometry, std::move(value)});
+}
+
 void Memory::forget() {
   ++epoch_;
   use_.note_content();

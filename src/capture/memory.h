@@ -74,6 +74,8 @@ class Memory : public std::enable_shared_from_this<Memory> {
   void note_filled() {
     if (plain()) use_.note_content();
   }
+  /// A tensor that a call made and then wrote to in part has one value when the call ends, as if somebody had read it.
+  void settle(ActivationId activation, TraceBuilder& builder);
 
   /// How a tensor that is all of this memory lies in it, if one was seen; else a flat one.
   [[nodiscard]] Geometry whole(at::ScalarType dtype) const;

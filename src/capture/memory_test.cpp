@@ -63,6 +63,19 @@ TEST_F(MemoryTest, APartIsReadFromAllOfIt) {
   EXPECT_EQ(bytes.covered[0], floats(2, 1));
 }
 
+// self.window = roll(...); self.window[-1] = x, and nobody reads it before the call ends.
+TEST_F(MemoryTest, WhatWasMadeAndWrittenToInPartIsOneValueInTheEnd) {
+  memory_->write(floats(4), value(floats(4), 1), builder_);
+  memory_->write(floats(1, 3), value(floats(1), 1), builder_);
+  memory_->settle(2, builder_);  // another call's
+  memory_->settle(1, builder_);
+  std::vector<ValuePtr> held;
+  memory_->replace([&](const ValuePtr& value) { return held.emplace_back(value); });
+  const ValuePtr whole = memory_->read(floats(4), builder_, 0);
+  EXPECT_EQ(whole, held.back());
+  EXPECT_EQ(whole->op->info->name(), "aten::as_strided_scatter");
+}
+
 TEST_F(MemoryTest, WhatTouchesNothingIsNotKnown) {
   memory_->write(floats(1), value(floats(1)), builder_);
   EXPECT_EQ(memory_->read(floats(1, 3), builder_, 0), nullptr);

@@ -455,8 +455,10 @@ class Merger {
       const PathAnswers& way = answers[path];
       for (std::size_t i = 0; i < way.guards.size(); ++i) {
         const Guard& guard = way.guards[i];
-        if (guard.rows || guard.phase || told_.contains(guard.location()) || tree.forks(path, i)) continue;
+        if (guard.phase || told_.contains(guard.location()) || tree.forks(path, i)) continue;
         const bool known = seen.contains({way.conditions[i].get(), !guard.taken});
+        // Nobody sees what is asked of a length; only where another way has shown that it decides, it does.
+        if (guard.rows && (!known || guard.either)) continue;
         const bool matters = known ? std::any_of(choices.begin(), choices.end(),
                                                  [&](const ChoicePtr& choice) {
                                                    return decides(*choice, way.conditions[i]) &&

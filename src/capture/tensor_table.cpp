@@ -249,6 +249,7 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
     return value.owner == activation || (last && value.owner == 0 && value.kind == TracedKind::kResult);
   };
   storages_.for_each([&](StorageContent& content) {
+    if (content.alive()) content.settle(activation, builder_);
     content.replace([&](const ValuePtr& value) {
       // What lay there before the node took it as input lies there still.
       if (value->owner == activation && value->kind == TracedKind::kInput) return ValuePtr();

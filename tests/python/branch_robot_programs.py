@@ -107,6 +107,20 @@ class Curriculum:
 
 
 @program
+class WindowWrittenToInPart:
+    """A new tensor each time, of which a part is written afterwards, and that nobody reads before the next call."""
+
+    def __init__(self) -> None:
+        self.window = torch.zeros(3, 4)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        before = self.window.sum(0)
+        self.window = self.window * 0.5 + x
+        self.window[0] = 2 * x
+        return before - x if x.sum() > 0.5 else before + x
+
+
+@program
 class FirstValue:
     """Nobody reads what it begins with: the first step sets it, whatever the input."""
 
