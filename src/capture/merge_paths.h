@@ -27,7 +27,4 @@ namespace leapp::capture {
 void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
                  Logger& log);
 
-/// "walk.py:8: branches on data, aten::is_nonzero in round 2: 4 times yes, 36 times no"
-[[nodiscard]] std::string guard_text(const GuardPlace& place, const GuardCount& count);
-
 }  // namespace leapp::capture

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "bundle/file_system.h"
-#include "capture/merge_paths.h"
+#include "capture/guard_report.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
 #include "exporter/graph_picture.h"
