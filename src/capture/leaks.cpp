@@ -2,13 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/leaks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
+#include "capture/source_location.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
+
+std::string title(const Leak& leak) {
+  if (!leak.name.empty()) return fmt::format("'{}'", leak.name);
+  if (leak.location == 0) return "a value without a name";
+  return fmt::format("what is read{}", at_line(leak.location));
+}
 
 std::optional<LeakSource> source_of(const ConstantCell& cell, std::uint64_t pass) {
   if (!cell.provenance || cell.is_random()) return std::nullopt;

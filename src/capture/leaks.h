@@ -51,6 +51,9 @@ struct CallTrace {
   bool is_way = false;          ///< it is looked at as the first of a way, whose state others may have left
 };
 
+/// For messages: its name in quotes, or where it is read when nobody gave it one.
+std::string title(const Leak& leak);
+
 /// What a constant of a call made in `pass` stands for; nothing: a constant indeed.
 std::optional<LeakSource> source_of(const ConstantCell& cell, std::uint64_t pass);
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "capture/source_location.h"
 #include "capture/trace_testing.h"
 
 namespace leapp::capture {
@@ -25,6 +26,14 @@ TEST(Leaks, SourceOfAConstant) {
   cell.provenance->origin->part = false;
   cell.drawn = Drawn::kElsewhere;
   EXPECT_FALSE(source_of(cell, 5));
+}
+
+TEST(Leaks, WithoutANameMessagesSayWhereItIsRead) {
+  Leak leak;
+  leak.location = intern_location("walk.py", 7, "");
+  EXPECT_EQ(title(leak), "what is read at walk.py:7");
+  leak.name = "integral";
+  EXPECT_EQ(title(leak), "'integral'");
 }
 
 TEST(Leaks, ContainsNeedsTheSameElements) {

@@ -16,6 +16,7 @@
 #include "capture/constant_outputs.h"
 #include "capture/decision_tree.h"
 #include "capture/guard_report.h"
+#include "capture/leaks.h"
 #include "capture/op_info.h"
 #include "capture/path_choice.h"
 #include "capture/path_reads.h"
@@ -273,7 +274,7 @@ class Merger {
       for (std::size_t i = 0; i < slot.next.size(); ++i) {
         const ValuePtr& value = slot.next[i];
         if (slot.own && value && value->type != slot.leak.type && !is_flat(*value, slot.leak)) {
-          return OddPath{i, fmt::format("it leaves {} in '{}', which is {}", type_text(value->type), slot.leak.name,
+          return OddPath{i, fmt::format("it leaves {} in {}, which is {}", type_text(value->type), title(slot.leak),
                                         type_text(slot.leak.type))};
         }
       }

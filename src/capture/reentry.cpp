@@ -31,6 +31,11 @@ std::string text_of(const ValuePtr& value) {
   }
 }
 
+std::string argument_text(const TraceArgument& argument) {
+  if (argument.kind == TraceArgument::Kind::kTensor) return "a value that was computed";
+  return attribute_text(argument.attribute);
+}
+
 /// Rows of a number that depends on data, filled up to the same number in both calls.
 bool fill_up_alike(const TraceOp& first, const TraceOp& now) {
   const std::string& name = first.info->name();
@@ -168,12 +173,11 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
       return false;
     }
     const std::string& name = first.info->schema().arguments()[i].name();
-    Divergence& found =
-        diverge({}, first.sequence,
-                fmt::format("{}{}: '{}' is {} in call {} and {} in call {}. It is exported as it "
-                            "was first; make it a tensor and an input, or state, to have it change",
-                            first.info->qualified_name(), at_line(first.location), name, attribute_text(a.attribute),
-                            record_.first_call, attribute_text(b.attribute), call_));
+    Divergence& found = diverge({}, first.sequence,
+                                fmt::format("{}{}: '{}' is {} in call {} and {} in call {}. It is exported as it "
+                                            "was first; make it a tensor and an input, or state, to have it change",
+                                            first.info->qualified_name(), at_line(first.location), name,
+                                            argument_text(a), record_.first_call, argument_text(b), call_));
     found.kind = Divergence::Kind::kNumber;
     found.location = first.location;
     found.name = name;

@@ -37,6 +37,12 @@ TEST(Reentry, AnotherOperatorIsABranch) {
             "branch on data, or on a number that changes, is exported as it was taken first\n");
 }
 
+TEST(Reentry, ANumberThatIsComputedInOneCallOnly) {
+  const std::string text = difference("%0: float32[2] = aten::mul.Tensor(self=%x, other=2.0)",
+                                      "%0: float32[2] = aten::mul.Tensor(self=%x, other=%z)");
+  EXPECT_NE(text.find("'other' is 2. in call 0 and a value that was computed in call 1"), std::string::npos) << text;
+}
+
 TEST(Reentry, AnotherInputIsADifference) {
   const std::string text = difference("%0: float32[2] = aten::relu(self=%x)", "%0: float32[2] = aten::relu(self=%z)");
   EXPECT_NE(text.find("aten::relu uses input 'x' in call 0, input 'z' in call 1"), std::string::npos) << text;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture/constant_outputs.h"
+#include "capture/leaks.h"
 
 namespace leapp::capture {
 namespace {
@@ -75,8 +76,8 @@ class NextValues {
     const std::vector<Leak::Seen> fresh = fresh_reads();
     for (std::size_t path = 0; path < history_.paths.size(); ++path) {
       if (known_[path] || learn_fresh(fresh, path) || is_set_after(path)) continue;
-      make_odd(path, fmt::format("no call after it shows what it leaves in '{}'; run another pass after it",
-                                 slot_.leak.name));
+      make_odd(path, fmt::format("no call after it shows what it leaves in {}; run another pass after it",
+                                 title(slot_.leak)));
     }
   }
 
@@ -158,11 +159,11 @@ class NextValues {
       }
       const bool same = !left || same_content(*evaluator_.value_of(left), *evaluator_.value_of(seen.fresh));
       if (!same)
-        make_odd(path, fmt::format("what is found in '{}' after it is not the same each time", slot_.leak.name));
+        make_odd(path, fmt::format("what is found in {} after it is not the same each time", title(slot_.leak)));
       left = seen.fresh;
     }
     if (left && unchanged)
-      make_odd(path, fmt::format("it leaves '{}' alone in some calls and not in others", slot_.leak.name));
+      make_odd(path, fmt::format("it leaves {} alone in some calls and not in others", title(slot_.leak)));
     if (left) slot_.next[path] = left;
     return left || unchanged;
   }
@@ -212,9 +213,9 @@ class NextValues {
     const bool once = history_.paths[path]->taken.size() == 1;
     if (once && is_asked_for_phase(path)) return set_next(path, value);
     if (once) {
-      return make_odd(path, fmt::format("only the first call took it, so nobody can tell whether '{}' begins with what "
+      return make_odd(path, fmt::format("only the first call took it, so nobody can tell whether {} begins with what "
                                         "it sets or is set so each time; run another pass that takes it",
-                                        slot_.leak.name));
+                                        title(slot_.leak)));
     }
     const bool again = !history_.paths[path]->made_once.contains(source.key);
     set_next(path, again ? value : nullptr);
@@ -231,13 +232,13 @@ class NextValues {
     const bool same = !known_[path] || slot_.next[path] == value ||
                       (slot_.next[path] && value && bare(slot_.next[path]) == bare(value));
     if (!same)
-      return make_odd(path, fmt::format("what it leaves in '{}' is not the same in all of its calls", slot_.leak.name));
+      return make_odd(path, fmt::format("what it leaves in {} is not the same in all of its calls", title(slot_.leak)));
     slot_.next[path] = value;
     known_[path] = true;
   }
 
   std::string not_computed() const {
-    return fmt::format("what it leaves in '{}' is not what its first call computed", slot_.leak.name);
+    return fmt::format("what it leaves in {} is not what its first call computed", title(slot_.leak));
   }
 
   void make_odd(std::size_t path, std::string reason) {

@@ -151,9 +151,9 @@ class Finder {
 
   static std::string replaced_text(const StateSlot& slot) {
     return fmt::format(
-        "'{}' is written in place on one way and replaced by another tensor on another; do one of them "
+        "{} is written in place on one way and replaced by another tensor on another; do one of them "
         "on all ways",
-        slot.leak.name);
+        title(slot.leak));
   }
 
   StateSlot begin_slot(const SlotGroup& group) {
@@ -222,7 +222,7 @@ class Finder {
         if (slot.leak.name.empty()) slot.leak.name = end.name;
         if (slot.next[path]) continue;
         if (!are_same_bytes(end.place, slot.leak.place))
-          make_odd(path, fmt::format("it writes another part of '{}'", slot.leak.name));
+          make_odd(path, fmt::format("it writes another part of {}", title(slot.leak)));
         slot.next[path] = end.value;
       }
     }
