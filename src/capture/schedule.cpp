@@ -7,9 +7,29 @@
 namespace leapp::capture {
 namespace {
 
-bool is_confirmed(const Schedule& schedule, std::size_t calls) {
-  const std::size_t once = schedule.count();
-  return calls >= 2 * once && calls >= once + std::max(schedule.period, kConfirmed);
+/// Ways that data does not tell from some other.
+std::set<std::size_t> find_rivals(const std::vector<std::size_t>& ways, const IsDecided& is_decided) {
+  const std::set<std::size_t> all(ways.begin(), ways.end());
+  std::set<std::size_t> found;
+  for (const std::size_t way : all) {
+    const bool rival = std::any_of(all.begin(), all.end(), [&](std::size_t other) {
+      return other != way && !is_decided({way, other});
+    });
+    if (rival) found.insert(way);
+  }
+  return found;
+}
+
+/// How many calls did again in their phase what only the phase decides.
+std::size_t confirmations(const Schedule& schedule, const std::vector<std::size_t>& ways,
+                          const std::set<std::size_t>& rivals) {
+  std::vector<std::set<std::size_t>> seen(schedule.count());
+  std::size_t count = 0;
+  for (std::size_t call = 0; call < ways.size(); ++call) {
+    const bool again = !seen[schedule.phase_of(call)].insert(ways[call]).second;
+    if (again && rivals.contains(ways[call])) ++count;
+  }
+  return count;
 }
 
 bool shares(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
@@ -25,11 +45,13 @@ std::vector<std::set<std::size_t>> ways_by_phase(const Schedule& schedule, const
 }
 
 std::optional<Schedule> find_schedule(const std::vector<std::size_t>& ways, const IsDecided& is_decided) {
-  for (std::size_t count = 1; is_confirmed({0, count}, ways.size()); ++count) {
+  const std::set<std::size_t> rivals = find_rivals(ways, is_decided);
+  for (std::size_t count = 1; 2 * count <= ways.size(); ++count) {
     for (std::size_t warm_up = 0; warm_up < count; ++warm_up) {
       const Schedule schedule{warm_up, count - warm_up};
+      if (confirmations(schedule, ways, rivals) < std::max(schedule.period, kConfirmed)) continue;
       const auto found = ways_by_phase(schedule, ways);
-      if (is_confirmed(schedule, ways.size()) && std::all_of(found.begin(), found.end(), is_decided)) return schedule;
+      if (std::all_of(found.begin(), found.end(), is_decided)) return schedule;
     }
   }
   return std::nullopt;

@@ -24,14 +24,14 @@ struct Schedule {
   }
 };
 
-/// So many calls at least must have gone as a schedule said: a coin falls ABAB often enough.
+/// So many calls at least must have gone as only a schedule could say: a coin falls ABAB often enough.
 inline constexpr std::size_t kConfirmed = 4;
 
 /// Whether what calls of one phase did can be told by data, of ways by number.
 using IsDecided = std::function<bool(const std::set<std::size_t>&)>;
 
 /// The shortest one by which the calls went: two full periods at least, and as many calls again as it takes to get to
-/// the end of the first. `ways`: by call.
+/// the end of the first. Calls that data alone would have sent where they went confirm nothing. `ways`: by call.
 [[nodiscard]] std::optional<Schedule> find_schedule(const std::vector<std::size_t>& ways, const IsDecided& is_decided);
 
 /// The ways of each phase.
