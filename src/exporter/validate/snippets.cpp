@@ -67,6 +67,7 @@ std::string branch_snippet(const graph::SourceLocation& first, const graph::Sour
   const Assignment one = assignment_in(line_of(first.file, first.line));
   const Assignment two = assignment_in(line_of(other.file, other.line));
   if (one.target.empty() || one.target != two.target) return "";
+  if (one.expression == two.expression) return "";  // `a if c else b` on one line: there are no two sides to show
   Condition condition = condition_over(first.file, first.line);
   if (condition.text.empty()) {
     condition = condition_over(other.file, other.line);

@@ -95,6 +95,7 @@ TEST_F(SourceText, Snippets) {
   EXPECT_EQ(branch_snippet({file_, 3, ""}, {file_, 5, ""}), "y = torch.where(x.sum() > 0, x * 2, x - self.offset)");
   EXPECT_EQ(branch_snippet({file_, 5, ""}, {file_, 3, ""}), "y = torch.where(x.sum() > 0, x * 2, x - self.offset)");
   EXPECT_EQ(branch_snippet({file_, 3, ""}, {file_, 6, ""}), "");
+  EXPECT_EQ(branch_snippet({file_, 3, ""}, {file_, 3, ""}), "");
   EXPECT_EQ(glue_snippet("policy", "obs", "obs = features * 2"),
             "features = annotate.input_tensors(\"policy\", {\"features\": features})  # first\n"
             "obs = features * 2  # then, inside the node");
