@@ -429,7 +429,7 @@ ATTACKS: dict[str, Attack] = {
     "views": Attack(chain_of_views, "50,000 views of views", "", refused=False),
     "alive": Attack(alive_at_once, "25,000 results that are alive at once", "", refused=False),
     "large_results": Attack(large_results, "sixty results of 134 MB at once", "of memory to run"),
-    "work_on_constants": Attack(work_on_constants, "2,000 sums of a constant of 67 MB", "longer than", refused=False),
+    "work_on_constants": Attack(work_on_constants, "2,000 sums of a constant of 67 MB", "", refused=False),
     "loop_on_data": Attack(loop_on_data, "a loop that data never ends", "longer than", refused=False),
     "escapes": Attack(escapes, "escapes for the terminal in every name", "", refused=False),
     "not_utf8": Attack(operator_without_utf8, "an operator's name that is not UTF-8", "\\xff", refused=False),
