@@ -226,8 +226,13 @@ _MATH.update(degrees=torch.rad2deg, fabs=torch.abs, log=torch.log, radians=torch
 
 
 def _follow_function(name: str, counterpart: Callable[..., torch.Tensor]) -> None:
-    """A function of ``math``; scripted code goes on finding torch's operator for it."""
-    original = getattr(math, name)
+    replace(math, name, _following(name, getattr(math, name), counterpart))
+
+
+@functools.cache
+def _following(name: str, original: Callable[..., Any], counterpart: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    """A function of ``math``; scripted code goes on finding torch's operator for it. It is made once and stays: torch
+    knows it by its address, which another function would have after it."""
 
     @functools.wraps(original)
     def function(*args: Any) -> Any:
@@ -251,7 +256,7 @@ def _follow_function(name: str, counterpart: Callable[..., torch.Tensor]) -> Non
     builtin = torch.jit._builtins._find_builtin(original)
     if builtin is not None:
         torch.jit._builtins._register_builtin(function, builtin)
-    replace(math, name, function)
+    return function
 
 
 def _made_of(name: str, original: Any) -> Any:

@@ -189,6 +189,21 @@ def test_scripted_code_finds_functions_of_math_while_they_are_followed(tmp_path:
     torch.testing.assert_close(scripted(torch.ones(2)), torch.full((2,), 2 * math.sqrt(2)))
 
 
+def test_functions_of_math_that_torch_was_told_of_stay(tmp_path: Path) -> None:
+    """torch knows them by their addresses: another function must not come to lie there."""
+
+    def followed() -> list[int]:
+        leapp.start("g", save_path=str(tmp_path))
+        found = [id(math.sqrt), id(math.pow), id(math.log10)]
+        leapp.stop()
+        return found
+
+    first = followed()
+    made = [lambda x=x: x for x in range(1000)]
+    assert not {id(function) for function in made} & set(first)
+    assert followed() == first
+
+
 def test_they_are_numbers(tmp_path: Path) -> None:
     leapp.start("g", save_path=str(tmp_path))
     x = annotate.input_tensors("n", {"x": torch.tensor([1.5, 2.0])})
