@@ -329,7 +329,10 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not _capture.in_node():
         return run(_plain)
     if _writes(function, kwargs):
-        return run(as_tensor)
+        try:
+            return run(as_tensor)
+        except TypeError:  # of torch's reading of arguments, so that nothing is written yet: it takes numbers only
+            return run(_plain)
     try:
         recorded = run(as_tensor)
     except (RuntimeError, TypeError, ValueError):
