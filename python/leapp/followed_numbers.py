@@ -231,8 +231,7 @@ def _follow_function(name: str, counterpart: Callable[..., torch.Tensor]) -> Non
 
 @functools.cache
 def _following(name: str, original: Callable[..., Any], counterpart: Callable[..., torch.Tensor]) -> Callable[..., Any]:
-    """A function of ``math``; scripted code goes on finding torch's operator for it. It is made once and stays: torch
-    knows it by its address, which another function would have after it."""
+    """A function of ``math``, made once and kept: scripted code knows it by its address."""
 
     @functools.wraps(original)
     def function(*args: Any) -> Any:
@@ -253,9 +252,6 @@ def _following(name: str, original: Callable[..., Any], counterpart: Callable[..
         ]
         return _made(number, counterpart(*tensors))
 
-    builtin = torch.jit._builtins._find_builtin(original)
-    if builtin is not None:
-        torch.jit._builtins._register_builtin(function, builtin)
     return function
 
 

@@ -125,7 +125,11 @@ def replace(owner: Any, name: str, replacement: Any) -> None:
     # As it is kept, not as it is read: a staticmethod must stay one.
     original = getattr(owner, name) if inherited else _members(owner)[name]
 
+    scripted = torch.jit._builtins._find_builtin(original)
+
     def undo() -> None:
+        if scripted is not None:
+            torch.jit._builtins._get_builtin_table().pop(id(replacement), None)
         if _members(owner).get(name) is not replacement:
             return  # somebody else's by now
         if inherited:
@@ -137,6 +141,8 @@ def replace(owner: Any, name: str, replacement: Any) -> None:
         setattr(owner, name, replacement)
     except (AttributeError, TypeError) as error:
         raise LeappTypeError(f"patching: '{_name_of(owner)}.{name}' cannot be replaced: {error}") from error
+    if scripted is not None:  # code that is scripted meanwhile finds torch's operator, which it does by address
+        torch.jit._builtins._register_builtin(replacement, scripted)
     _undo.append(undo)
 
 

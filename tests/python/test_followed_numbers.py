@@ -189,6 +189,21 @@ def test_scripted_code_finds_functions_of_math_while_they_are_followed(tmp_path:
     torch.testing.assert_close(scripted(torch.ones(2)), torch.full((2,), 2 * math.sqrt(2)))
 
 
+def test_scripted_code_finds_torchs_functions_while_they_are_replaced(tmp_path: Path) -> None:
+    leapp.start("g", save_path=str(tmp_path))
+    try:
+
+        @torch.jit.script
+        def scripted(x: torch.Tensor) -> torch.Tensor:
+            return x * torch.full([2], 2.0) + torch.full_like(x, 3.0) + torch.tensor(1.5) + torch.as_tensor(0.5)
+
+        replaced = [id(torch.full), id(torch.tensor)]
+    finally:
+        leapp.stop()
+    torch.testing.assert_close(scripted(torch.ones(2)), torch.full((2,), 7.0))
+    assert not set(replaced) & set(torch.jit._builtins._get_builtin_table())
+
+
 def test_functions_of_math_that_torch_was_told_of_stay(tmp_path: Path) -> None:
     """torch knows them by their addresses: another function must not come to lie there."""
 
