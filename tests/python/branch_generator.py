@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import linecache
-import random
 from typing import Any
 
-import torch
+from program_writer import ProgramWriter, compiled
 
 __all__ = ["made"]
 
@@ -34,11 +32,9 @@ _CONDITIONS = (
 )
 
 
-class _Writer:
+class _Writer(ProgramWriter):
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.lines: list[str] = []
-        self.branches = 0
+        super().__init__(seed)
         self.states = self.random.choice([0, 0, 1, 1, 2])
 
     def value(self) -> str:
@@ -49,9 +45,6 @@ class _Writer:
             text = self.random.choice(_UNARY)
             return text.replace("{}", self.value())
         return self.random.choice(_BINARY).format(self.value(), self.value())
-
-    def line(self, depth: int, text: str) -> None:
-        self.lines.append("    " * (depth + 2) + text)
 
     def statement(self, depth: int) -> None:
         kind = self.random.random()
@@ -93,26 +86,10 @@ class _Writer:
         for _ in range(self.random.randint(1, 3)):
             self.statement(0)
         self.line(0, "return y * 1.0")
-        states = [f"        self.s{i} = torch.full((4,), {0.25 * (i + 1)})" for i in range(self.states)]
-        return "\n".join(
-            [
-                "class Program:",
-                "    def __init__(self):",
-                "        self.way = []",
-                *states,
-                "    def __call__(self, x):",
-                "        self.way.clear()",
-                *self.lines,
-                "",
-            ]
-        )
+        self.begin = [f"self.s{i} = torch.full((4,), {0.25 * (i + 1)})" for i in range(self.states)]
+        return self.text()
 
 
 def made(seed: int) -> tuple[Any, str]:
     """A class without arguments, and its source. `way` has the answers of the last call."""
-    source = _Writer(seed).write()
-    file = f"<branches {seed}>"
-    namespace: dict[str, Any] = {"torch": torch, "__name__": "branches"}
-    exec(compile(source, file, "exec"), namespace)
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    return namespace["Program"], source
+    return compiled(_Writer(seed).write(), "branches", seed)

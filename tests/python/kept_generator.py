@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import linecache
-import random
-from collections import deque
 from typing import Any
 
-import torch
+from program_writer import ProgramWriter, compiled
 
 __all__ = ["made"]
 
@@ -31,16 +28,10 @@ _NUMBERS = (
 )
 
 
-class _Writer:
+class _Writer(ProgramWriter):
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.lines: list[str] = []
-        self.begin: list[str] = []
+        super().__init__(seed)
         self.values = ["x", "y", "y"]
-        self.branches = 0
-
-    def line(self, depth: int, text: str) -> None:
-        self.lines.append("    " * (depth + 2) + text)
 
     def number(self) -> float:
         return round(self.random.uniform(-0.4, 0.4), 2)
@@ -169,25 +160,9 @@ class _Writer:
         for part in parts:
             part()
         self.line(0, f"return ({self.expression()}) * 0.5 + y + x * 0.1")
-        return "\n".join(
-            [
-                "class Program:",
-                "    def __init__(self):",
-                "        self.way = []",
-                *(f"        {line}" for line in self.begin),
-                "    def __call__(self, x):",
-                "        self.way.clear()",
-                *self.lines,
-                "",
-            ]
-        )
+        return self.text()
 
 
 def made(seed: int) -> tuple[Any, str]:
     """A class without arguments, and its source. `way` says which way the last call went."""
-    source = _Writer(seed).write()
-    file = f"<kept {seed}>"
-    namespace: dict[str, Any] = {"torch": torch, "deque": deque, "__name__": "kept"}
-    exec(compile(source, file, "exec"), namespace)
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    return namespace["Program"], source
+    return compiled(_Writer(seed).write(), "kept", seed)
