@@ -11,7 +11,7 @@
 
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
-#include "capture/trace_testing.h"
+#include "capture/path_testing.h"
 
 namespace leapp::capture {
 namespace {
@@ -38,19 +38,12 @@ keep %3
 
 std::string former(int pass) { return fmt::format("constant %h named \"h\" from n %3 of pass {}", pass); }
 
-class SlotValuesTest : public ::testing::Test {
+class SlotValuesTest : public testing::PathTest {
  protected:
   StateSlots find(const std::string& text) {
-    calls_ = std::make_unique<testing::RecordedCalls>(text);
-    NodeRecord& node = calls_->node("n");
-    paths_ = {&node};
-    for (const auto& other : node.others) paths_.push_back(other.get());
+    record(text);
     return find_slots(paths_, evaluator_);
   }
-
-  LiteralEvaluator evaluator_;
-  std::unique_ptr<testing::RecordedCalls> calls_;
-  std::vector<NodeRecord*> paths_;
 };
 
 TEST_F(SlotValuesTest, ARowOfWhatEitherPathMade) {

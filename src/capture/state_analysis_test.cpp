@@ -14,8 +14,7 @@ namespace leapp::capture {
 namespace {
 
 using testing::Analysed;
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using testing::says;
 
 TEST(WaysOfKeepingState, DeclaredStateIsFeedbackUnderItsName) {
   Analysed result(R"(

@@ -12,56 +12,22 @@
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
 #include "capture/path_reads.h"
-#include "capture/trace_testing.h"
+#include "capture/path_testing.h"
 
 namespace leapp::capture {
 namespace {
 
-using testing::RecordedCalls;
+using testing::leaving_call;
+using testing::setting_call;
 
-class StateSlotsTest : public ::testing::Test {
+class StateSlotsTest : public testing::PathTest {
  protected:
-  // if x.sum() > 0: <update>;   y = x + self.h
-  static std::string call(int pass, bool taken, const std::string& facts, const std::string& update = "") {
-    return fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %h = constant float32[2] [{}, 0]
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-{}  %4: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)  @ "p.py":4
-  return (y=%4)
-}}
-{}
-guard %2 {} at "p.py":2
-)",
-                       pass, pass, update, facts, taken);
-  }
-  // ... self.h = x * 3
-  static std::string set(int pass, const std::string& of_h) {
-    return call(pass, true, "constant %h named \"h\" at \"p.py\":4 " + of_h + "\nkeep %3",
-                "  %3: float32[2] = aten::mul.Tensor(self=%x, other=3.0)  @ \"p.py\":3\n");
-  }
-  static std::string leave(int pass, const std::string& of_h) {
-    return call(pass, false, "constant %h named \"h\" at \"p.py\":4 " + of_h);
-  }
-
-  void record(const std::string& text) {
-    calls_ = std::make_unique<RecordedCalls>(text);
-    NodeRecord& node = calls_->node("n");
-    paths_ = {&node};
-    for (const auto& other : node.others) paths_.push_back(other.get());
-  }
   StateSlots find() { return find_slots(paths_, evaluator_); }
-
-  LiteralEvaluator evaluator_;
-  std::unique_ptr<RecordedCalls> calls_;
-  std::vector<NodeRecord*> paths_;
 };
 
 TEST_F(StateSlotsTest, WhatOnePathSetsAnotherLeavesAlone) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0") +
-         set(3, "from n %3 of pass 0") + set(4, "from n %3 of pass 3"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 0") +
+         setting_call(3, "from n %3 of pass 0") + setting_call(4, "from n %3 of pass 3"));
   ASSERT_EQ(paths_.size(), 2U);
   const StateSlots found = find();
   ASSERT_FALSE(found.odd) << found.odd->reason;
@@ -82,7 +48,7 @@ TEST_F(StateSlotsTest, WhatOnePathSetsAnotherLeavesAlone) {
 }
 
 TEST_F(StateSlotsTest, AReadThatNoSlotStandsFor) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0"));
   const auto odd = find_unexplained(paths_, {});
   ASSERT_TRUE(odd.has_value());
   EXPECT_EQ(odd->path, 1U);
@@ -90,7 +56,7 @@ TEST_F(StateSlotsTest, AReadThatNoSlotStandsFor) {
 }
 
 TEST_F(StateSlotsTest, NobodyKnowsWhatTheLastPathLeaves) {
-  record(set(0, "alone") + set(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 1"));
+  record(setting_call(0, "alone") + setting_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 1"));
   const StateSlots found = find();
   ASSERT_TRUE(found.odd.has_value());
   EXPECT_TRUE(found.slots.empty());
@@ -99,8 +65,8 @@ TEST_F(StateSlotsTest, NobodyKnowsWhatTheLastPathLeaves) {
 }
 
 TEST_F(StateSlotsTest, APathThatLeavesItAloneOnlySometimes) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0") +
-         set(3, "from n %4 of pass 2") + leave(4, "from n %3 of pass 3"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 0") +
+         setting_call(3, "from n %4 of pass 2") + leaving_call(4, "from n %3 of pass 3"));
   const StateSlots found = find();
   ASSERT_TRUE(found.odd.has_value());
   EXPECT_EQ(found.odd->path, 1U);
@@ -181,7 +147,7 @@ TEST_F(StateSlotsTest, MemoryThatIsOnlyReadIsNoState) {
 }
 
 TEST_F(StateSlotsTest, AllThatMattersInTheOrderOfTheProgram) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 0"));
   const std::vector<ValuePtr> roots = roots_of(*paths_[0]);
   ASSERT_GE(roots.size(), 3U);
   EXPECT_EQ(roots[0]->op->info->name(), "aten::add");

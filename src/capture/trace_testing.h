@@ -30,6 +30,8 @@
 
 namespace leapp::capture::testing {
 
+inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 /// A log that can be read.
 class TestLog {
  public:
