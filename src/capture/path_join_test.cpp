@@ -16,6 +16,7 @@ namespace {
 using testing::Analysed;
 using testing::branch_call;
 using testing::leaving_call;
+using testing::memory_call;
 using testing::says;
 using testing::setting_call;
 
@@ -57,47 +58,8 @@ guard %2 {} at "p.py":2
   EXPECT_FALSE(says(result.graph("n"), "where")) << result.graph("n");
 }
 
-// if x.sum() > 0: self.h[:] = x      (in place, in one path only); y = x + self.h
-std::string resample_call(int pass, bool taken, const std::string& before) {
-  const std::string head = fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-)",
-                                       pass);
-  if (taken) {
-    return head + R"(  %3: float32[2] = aten::add.Tensor(self=%x, other=%x, alpha=1)  @ "p.py":4
-  return (y=%3)
-}
-memory @h = float32[2] [5, 6]
-wrote @h float32[2]
-holds @h float32[2] = %x
-guard %2 true at "p.py":2
-)";
-  }
-  return head + fmt::format(R"(  %h = constant float32[2] [{}]
-  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)  @ "p.py":4
-  return (y=%3)
-}}
-memory @h = float32[2] [5, 6]
-guard %2 false at "p.py":2
-constant %h at "p.py":4 in @h float32[2]
-)",
-                            before);
-}
-
-std::string without_first_content(std::string text) {
-  const std::string content = "memory @h = float32[2] [5, 6]";
-  const std::size_t first = text.find(content);
-  for (std::size_t at = text.find(content, first + 1); at != std::string::npos; at = text.find(content, at + 1))
-    text.replace(at, content.size(), "memory @h");
-  return text;
-}
-
 TEST(PathJoin, MemoryThatOnePathWritesAndAnotherReadsIsState) {
-  Analysed result(without_first_content(resample_call(0, false, "5, 6") + resample_call(1, true, "") +
-                                        resample_call(2, false, "1, 2")));
+  Analysed result(memory_call(0, false, "5, 6") + memory_call(1, true, "") + memory_call(2, false, "1, 2"));
   // Nobody reads in a call what the call itself has written: both orders of paths give the same.
   EXPECT_EQ(result.ports(), "n(x, state_0 = n/state_0 of the pass before) -> (y, state_0)\n") << result.log();
   EXPECT_TRUE(says(result.graph("n"), "aten::where.self(condition=%1, self=%x, other=%state_0)")) << result.graph("n");

@@ -59,6 +59,26 @@ inline std::string leaving_call(int pass, const std::string& of_h) {
   return deciding_call(pass, false, "constant %h named \"h\" at \"p.py\":4 " + of_h);
 }
 
+// if x.sum() > 0: self.h[:] = x else: y = x + self.h. `elements`: what it finds there.
+inline std::string memory_call(int pass, bool taken, const char* elements) {
+  const std::string head = fmt::format(R"(
+call n in pass {}
+graph n(%x: float32[2]) {{
+  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
+  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
+)",
+                                       pass);
+  const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
+  if (taken) {
+    return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
+           "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
+  }
+  return head + fmt::format(
+                    "  %h = constant float32[2] [{}]\n  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)\n"
+                    "  return (y=%3)\n}}\n{}guard %2 false at \"p.py\":2\nconstant %h in @h float32[2]\n",
+                    elements, memory);
+}
+
 /// Paths of 'n', before stop().
 class PathTest : public ::testing::Test {
  protected:

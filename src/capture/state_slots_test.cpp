@@ -18,6 +18,7 @@ namespace leapp::capture {
 namespace {
 
 using testing::leaving_call;
+using testing::memory_call;
 using testing::setting_call;
 
 class StateSlotsTest : public testing::PathTest {
@@ -72,29 +73,10 @@ TEST_F(StateSlotsTest, APathThatLeavesItAloneOnlySometimes) {
   EXPECT_EQ(found.odd->path, 1U);
 }
 
-std::string in_memory(int pass, bool taken, const char* elements) {
-  const std::string head = fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-)",
-                                       pass);
-  const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
-  if (taken) {
-    return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
-           "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
-  }
-  return head + fmt::format(
-                    "  %h = constant float32[2] [{}]\n  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)\n"
-                    "  return (y=%3)\n}}\n{}guard %2 false at \"p.py\":2\nconstant %h in @h float32[2]\n",
-                    elements, memory);
-}
-
 TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
   for (const bool writer_first : {false, true}) {
-    record(writer_first ? in_memory(0, true, "") + in_memory(1, false, "1, 2")
-                        : in_memory(0, false, "5, 6") + in_memory(1, true, "") + in_memory(2, false, "1, 2"));
+    record(writer_first ? memory_call(0, true, "") + memory_call(1, false, "1, 2")
+                        : memory_call(0, false, "5, 6") + memory_call(1, true, "") + memory_call(2, false, "1, 2"));
     const StateSlots found = find();
     ASSERT_FALSE(found.odd) << found.odd->reason;
     ASSERT_EQ(found.slots.size(), 1U);
@@ -142,7 +124,7 @@ graph n(%x: float32[2]) {{
 }
 
 TEST_F(StateSlotsTest, MemoryThatIsOnlyReadIsNoState) {
-  record(in_memory(0, false, "5, 6") + in_memory(1, false, "5, 6"));
+  record(memory_call(0, false, "5, 6") + memory_call(1, false, "5, 6"));
   EXPECT_TRUE(find().slots.empty());
 }
 
