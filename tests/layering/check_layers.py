@@ -116,10 +116,10 @@ TESTED = ("src/capture",)
 # Of capture, the exporter sees what a session has left (record.h) and the functions of that; how operators are recorded
 # is for the API alone, and for tests.
 RECORDED = (
-    "expand guard_report record slice source_location tensor_content to_graph".split()  # of records
-    + "front_end unrecorded".split()  # of the program that exports
+    *("expand", "guard_report", "record", "slice", "source_location", "tensor_content", "to_graph"),
+    *("front_end", "unrecorded"),
 )
-PARTS: dict[tuple[str, str], list[str]] = {("exporter", "capture"): RECORDED}
+PARTS: dict[tuple[str, str], tuple[str, ...]] = {("exporter", "capture"): RECORDED}
 PARTS_EXCEPT = ("src/exporter/api.cpp",)
 
 # The public headers that may include something of others'.

@@ -38,7 +38,9 @@ class Layers(unittest.TestCase):
 
     def test_the_exporter_sees_what_a_session_leaves(self) -> None:
         self.assert_accepted("src/exporter/prepare.cpp", '"capture/record.h"', '"capture/unrecorded.h"')
-        self.assert_refused("src/exporter/prepare.cpp", '"capture/recorder.h"', "exporter may not use capture/recorder.h")
+        self.assert_refused(
+            "src/exporter/prepare.cpp", '"capture/recorder.h"', "exporter may not use capture/recorder.h"
+        )
         self.assert_refused("src/exporter/validate/samples.cpp", '"capture/hook.h"', "of capture it may use expand")
         self.assert_accepted("src/exporter/api.cpp", '"capture/session.h"')
         self.assert_accepted("src/exporter/api_test.cpp", '"capture/hook.h"')
