@@ -15,8 +15,9 @@ namespace {
 
 using testing::Analysed;
 using testing::branch_call;
+using testing::filling_memory_call;
 using testing::leaving_call;
-using testing::memory_call;
+using testing::reading_memory_call;
 using testing::says;
 using testing::setting_call;
 
@@ -59,7 +60,7 @@ guard %2 {} at "p.py":2
 }
 
 TEST(PathJoin, MemoryThatOnePathWritesAndAnotherReadsIsState) {
-  Analysed result(memory_call(0, false, "5, 6") + memory_call(1, true, "") + memory_call(2, false, "1, 2"));
+  Analysed result(reading_memory_call(0, "5, 6") + filling_memory_call(1) + reading_memory_call(2, "1, 2"));
   // Nobody reads in a call what the call itself has written: both orders of paths give the same.
   EXPECT_EQ(result.ports(), "n(x, state_0 = n/state_0 of the pass before) -> (y, state_0)\n") << result.log();
   EXPECT_TRUE(says(result.graph("n"), "aten::where.self(condition=%1, self=%x, other=%state_0)")) << result.graph("n");

@@ -59,24 +59,31 @@ inline std::string leaving_call(int pass, const std::string& of_h) {
   return deciding_call(pass, false, "constant %h named \"h\" at \"p.py\":4 " + of_h);
 }
 
-// if x.sum() > 0: self.h[:] = x else: y = x + self.h. `elements`: what it finds there.
-inline std::string memory_call(int pass, bool taken, const char* elements) {
-  const std::string head = fmt::format(R"(
+/// What comes before the branch, of calls that keep something in memory @h.
+inline std::string memory_head(int pass) {
+  return fmt::format(R"(
 call n in pass {}
 graph n(%x: float32[2]) {{
   %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
   %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
 )",
-                                       pass);
-  const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
-  if (taken) {
-    return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
-           "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
-  }
-  return head + fmt::format(
-                    "  %h = constant float32[2] [{}]\n  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)\n"
-                    "  return (y=%3)\n}}\n{}guard %2 false at \"p.py\":2\nconstant %h in @h float32[2]\n",
-                    elements, memory);
+                     pass);
+}
+inline std::string memory_facts(int pass) { return pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n"; }
+
+/// x.sum() > 0: self.h[:] = x
+inline std::string filling_memory_call(int pass) {
+  return memory_head(pass) + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory_facts(pass) +
+         "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
+}
+
+/// Else: y = x + self.h. `elements`: what it finds there.
+inline std::string reading_memory_call(int pass, const std::string& elements) {
+  return memory_head(pass) +
+         fmt::format(
+             "  %h = constant float32[2] [{}]\n  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)\n"
+             "  return (y=%3)\n}}\n{}guard %2 false at \"p.py\":2\nconstant %h in @h float32[2]\n",
+             elements, memory_facts(pass));
 }
 
 /// Paths of 'n', before stop().

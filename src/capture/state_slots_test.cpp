@@ -17,8 +17,11 @@
 namespace leapp::capture {
 namespace {
 
+using testing::filling_memory_call;
 using testing::leaving_call;
-using testing::memory_call;
+using testing::memory_facts;
+using testing::memory_head;
+using testing::reading_memory_call;
 using testing::setting_call;
 
 class StateSlotsTest : public testing::PathTest {
@@ -75,8 +78,8 @@ TEST_F(StateSlotsTest, APathThatLeavesItAloneOnlySometimes) {
 
 TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
   for (const bool writer_first : {false, true}) {
-    record(writer_first ? memory_call(0, true, "") + memory_call(1, false, "1, 2")
-                        : memory_call(0, false, "5, 6") + memory_call(1, true, "") + memory_call(2, false, "1, 2"));
+    record(writer_first ? filling_memory_call(0) + reading_memory_call(1, "1, 2")
+                        : reading_memory_call(0, "5, 6") + filling_memory_call(1) + reading_memory_call(2, "1, 2"));
     const StateSlots found = find();
     ASSERT_FALSE(found.odd) << found.odd->reason;
     ASSERT_EQ(found.slots.size(), 1U);
@@ -93,25 +96,14 @@ TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
 // One way overwrites a 2 x 1 tensor before anybody has read it, which shows flat; later calls read it in its shape.
 TEST_F(StateSlotsTest, MemoryThatOnePathShowsFlatIsTheSameMemory) {
   const auto call = [](int pass, bool taken) {
-    const std::string head = fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-)",
-                                         pass);
-    const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
-    if (taken) {
-      return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
-             "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
-    }
-    return head + R"(  %h = constant float32[2,1] [1, 2]
+    if (taken) return filling_memory_call(pass);
+    return memory_head(pass) + R"(  %h = constant float32[2,1] [1, 2]
   %3: float32[2,1] = aten::mul.Tensor(self=%h, other=2.0)
   %4: float32[2] = aten::reshape(self=%3, shape=[2])
   %5: float32[2] = aten::add.Tensor(self=%x, other=%4, alpha=1)
   return (y=%5)
 }
-)" + memory +
+)" + memory_facts(pass) +
            "wrote @h float32[2,1]\nholds @h float32[2,1] = %3\nguard %2 false at \"p.py\":2\n" +
            "constant %h in @h float32[2,1]\n";
   };
@@ -124,7 +116,7 @@ graph n(%x: float32[2]) {{
 }
 
 TEST_F(StateSlotsTest, MemoryThatIsOnlyReadIsNoState) {
-  record(memory_call(0, false, "5, 6") + memory_call(1, false, "5, 6"));
+  record(reading_memory_call(0, "5, 6") + reading_memory_call(1, "5, 6"));
   EXPECT_TRUE(find().slots.empty());
 }
 

@@ -73,14 +73,6 @@ TEST(TraceParse, ErrorsNameTheLine) {
   }
 }
 
-TEST(TraceParse, OperatorsAreTorchs) {
-  EXPECT_NE(error_of_trace("", "aten::nothing()").find("aten::nothing: torch has no such operator"), std::string::npos);
-  EXPECT_NE(error_of_trace("", "aten::mul.Tensor(self=%x)").find("the argument 'other' is missing"), std::string::npos);
-  EXPECT_NE(error_of_trace("", "aten::relu(self=%x, up=1)").find("it has no argument 'up'"), std::string::npos);
-  EXPECT_EQ(error_of_trace("", "aten::add.Tensor(self=%x, other=%c)"), "");  // alpha has a default
-  EXPECT_NE(error_of_trace("", "aten::to.device(self=%x, device=device(\"moon\"), dtype=float32)"), "");
-}
-
 TEST(TraceParse, GuardsAndRows) {
   const auto trace = parse_trace(std::string("# a comment\n") + kGuards);
   ASSERT_TRUE(trace.ok()) << trace.status().message();
