@@ -95,15 +95,17 @@ std::vector<Attributes::Named> Attributes::attributes(nb::handle owner, const At
 }
 
 /// As good as always at the same place.
-const Attributes::Kept* Attributes::find(nb::handle name, std::size_t hint) const {
+const Attributes::Kept* Attributes::find(nb::handle name, std::size_t hint) {
   if (hint < before_.size() && before_[hint].name.is(name)) return &before_[hint];
-  for (const Kept& kept : before_) {
-    if (kept.name.is(name) || PyUnicode_Compare(kept.name.ptr(), name.ptr()) == 0) return &kept;
+  if (positions_.size() == 0) {
+    for (std::size_t i = 0; i < before_.size(); ++i) positions_[before_[i].name] = i;
   }
-  return nullptr;
+  PyObject* const found = PyDict_GetItemWithError(positions_.ptr(), name.ptr());
+  if (!found && PyErr_Occurred()) nb::raise_python_error();
+  return found ? &before_[PyLong_AsSize_t(found)] : nullptr;
 }
 
-std::vector<AttributeChange> Attributes::changes(const AttributeReaders& readers) const {
+std::vector<AttributeChange> Attributes::changes(const AttributeReaders& readers) {
   std::vector<AttributeChange> found;
   const nb::object owner = owner_();
   if (owner.is_none()) return found;

@@ -36,7 +36,7 @@ class Attributes {
 
   [[nodiscard]] nanobind::handle kind() const { return kind_; }
   /// Empty when the object is gone.
-  [[nodiscard]] std::vector<AttributeChange> changes(const AttributeReaders& readers) const;
+  [[nodiscard]] std::vector<AttributeChange> changes(const AttributeReaders& readers);
 
  private:
   struct Named {
@@ -49,11 +49,12 @@ class Attributes {
     bool itself = false;
   };
   [[nodiscard]] std::vector<Named> attributes(nanobind::handle owner, const AttributeReaders& readers) const;
-  [[nodiscard]] const Kept* find(nanobind::handle name, std::size_t hint) const;
+  [[nodiscard]] const Kept* find(nanobind::handle name, std::size_t hint);
 
   nanobind::object kind_;
   nanobind::object owner_;  // a weak reference
   std::vector<Kept> before_;
+  nanobind::dict positions_;  // in before_, by name; made when they are asked for
 };
 
 }  // namespace leapp::python
