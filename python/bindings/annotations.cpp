@@ -15,6 +15,7 @@
 
 #include "capture/session.h"
 #include "common/exceptions.h"
+#include "first_calls.h"
 #include "leapp/capture.h"
 #include "payload.h"
 #include "tensor_caster.h"
@@ -61,10 +62,19 @@ nb::object rebuilt(const std::vector<PyPort>& ports, const std::vector<Nested>& 
   return unpacked(objects);
 }
 
+/// Compiled code makes no operators. Its compiler may be loaded at any time.
+void run_compiled_code_eagerly() {
+  static PyObject* const compiler = PyUnicode_InternFromString("torch._dynamo");
+  if (PyDict_Contains(PyImport_GetModuleDict(), compiler) == 1)
+    nb::module_::import_("leapp.front_end").attr("refresh")();
+}
+
 nb::object input_tensors(nb::handle node_name, nb::handle tensors, bool quiet) {
   constexpr const char* kCall = "input_tensors";
   if (!is_active()) return handed_back(kCall, node_name, tensors);
   const std::string node = text_argument(kCall, "node_name", node_name);
+  run_compiled_code_eagerly();
+  begin_first_call(node, tensors);
   const std::vector<PyPort> ports = ports_of(kCall, tensors);
   const Payload payload = to_payload(kCall, ports, quiet ? Leaves::kAny : Leaves::kSimple);
   const auto values = take(unlocked([&] { return annotate::input_tensors(node, payload); }));
@@ -93,6 +103,7 @@ nb::object output_tensors(nb::handle node_name, nb::handle tensors, nb::handle s
   const Payload payload = to_payload(kCall, ports);
   options.static_outputs = to_payload("static_outputs", constants);
   const auto values = take(unlocked([&] { return annotate::output_tensors(node, payload, options); }));
+  end_first_call(node);
   return rebuilt(ports, values, Arrays::kPlain);
 }
 

@@ -20,6 +20,7 @@
 #include "common/exceptions.h"
 #include "console.h"
 #include "exporter/compile.h"
+#include "first_calls.h"
 #include "front_end.h"
 #include "indexing.h"
 #include "leapp/capture.h"
@@ -234,11 +235,13 @@ NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   m.def("unrecorded", &unrecorded);
   m.def("followed_number", &followed_number);
   leapp::python::bind_annotations(m);
+  leapp::python::bind_first_calls(m);
   leapp::python::bind_indexing(m);
   leapp::python::bind_module_calls(m);
   leapp::python::bind_naming(m);
   leapp::python::bind_scripted(m);
   leapp::python::bind_console(m);
   m.def("install_location_provider", &leapp::python::skip_folders);
+  m.def("is_users_code", &leapp::python::is_users_code);
   leapp::capture::set_front_end(leapp::python::python_front_end());
 }

@@ -24,7 +24,7 @@ struct ModuleCall {
 
 /// Guarded by Python's lock. Never destroyed: it holds Python objects, which may not outlive Python.
 struct Watch {
-  nb::object notice;                                                      // null: nobody
+  void (*notice)(nb::handle) = nullptr;                                   // null: nobody
   std::unordered_map<PyTypeObject*, std::pair<nb::object, bool>> torchs;  // classes that were met, and whose they are
 };
 
@@ -46,10 +46,8 @@ bool is_torchs_class(PyTypeObject* type) {
 
 // False: an exception was raised.
 bool tell(PyObject* module) {
-  const nb::object notice = held_watch().notice;  // it may be exchanged meanwhile
-  if (!notice.is_valid()) return true;
   try {
-    if (!is_torchs_class(Py_TYPE(module))) notice(nb::handle(module));
+    if (!is_torchs_class(Py_TYPE(module))) held_watch().notice(module);
     return true;
   } catch (nb::python_error& failure) {
     failure.restore();
@@ -58,7 +56,7 @@ bool tell(PyObject* module) {
 }
 
 PyObject* call_module(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* names) {
-  if (PyVectorcall_NARGS(count) > 0 && held_watch().notice.is_valid() && !tell(arguments[0])) return nullptr;
+  if (PyVectorcall_NARGS(count) > 0 && held_watch().notice && !tell(arguments[0])) return nullptr;
   // As they came, but for the leave to write before the first of them, which was given to us alone.
   const auto given = static_cast<std::size_t>(PyVectorcall_NARGS(count));
   return PyObject_Vectorcall(reinterpret_cast<ModuleCall*>(self)->original, arguments, given, names);
@@ -121,22 +119,15 @@ nb::object module_call(const nb::object& original) {
   return nb::steal(reinterpret_cast<PyObject*>(made));
 }
 
-void watch_module_calls(const nb::object& notice) {
-  Watch& held = held_watch();
-  const nb::object before = std::exchange(held.notice, notice.is_none() ? nb::object() : notice);
-}
+}  // namespace
+
+void watch_module_calls(void (*notice)(nb::handle)) { held_watch().notice = notice; }
 
 void forget_module_calls() {
-  watch_module_calls(nb::none());
+  held_watch().notice = nullptr;
   std::exchange(held_watch().torchs, {});
 }
 
-}  // namespace
-
-void bind_module_calls(nb::module_& m) {
-  m.def("module_call", &module_call, nb::arg("original"));
-  m.def("watch_module_calls", &watch_module_calls, nb::arg("notice").none());
-  m.def("forget_module_calls", &forget_module_calls);
-}
+void bind_module_calls(nb::module_& m) { m.def("module_call", &module_call, nb::arg("original")); }
 
 }  // namespace leapp::python

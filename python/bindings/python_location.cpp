@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "console.h"
+
+namespace nb = nanobind;
 
 namespace leapp::python {
 namespace {
@@ -19,6 +22,7 @@ using capture::LocationId;
 
 struct CodeInfo {
   bool skip = false;
+  bool may_be_method = false;
   std::string file;
   std::string function;
   std::unordered_map<int, LocationId> places;  // by instruction
@@ -33,6 +37,24 @@ std::string text(PyObject* object) {
   return utf8 ? utf8 : "";
 }
 
+// A function with a first argument that is called self, or that stands in a class.
+bool may_be_method(PyCodeObject* code) {
+  if (code->co_argcount == 0) return false;
+#if PY_VERSION_HEX >= 0x030B0000
+  const nb::object names = nb::steal(PyCode_GetVarnames(code));
+  if (!names.is_valid()) {
+    PyErr_Clear();
+    return false;
+  }
+  if (text(PyTuple_GET_ITEM(names.ptr(), 0)) == "self") return true;
+  const std::string name = text(code->co_qualname);
+  const std::size_t within = name.rfind('.');
+  return within != std::string::npos && !std::string_view(name).substr(0, within).ends_with("<locals>");
+#else
+  return true;                          // nobody knows where it stands
+#endif
+}
+
 // Keyed by code object, which is kept alive: one look at the file name per function, not per operator. Guarded by
 // Python's lock.
 CodeInfo& code_info(PyCodeObject* code) {
@@ -44,6 +66,7 @@ CodeInfo& code_info(PyCodeObject* code) {
   info.file = text(code->co_filename);
   info.function = text(code->co_name);
   const auto inside = [&](const std::string& folder) { return info.file.rfind(folder, 0) == 0; };
+  info.may_be_method = may_be_method(code);
   info.skip =
       info.file.rfind("<frozen", 0) == 0 || std::any_of(g_skipped.load()->begin(), g_skipped.load()->end(), inside);
   return known->emplace(code, std::move(info)).first->second;
@@ -64,25 +87,44 @@ LocationId of_frame(PyFrameObject* frame, CodeInfo& info) {
   return id;
 }
 
+// Of the innermost frame that is the user's; null: there is none.
+PyFrameObject* innermost(CodeInfo*& found) {
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    found = &code_info(code);
+    Py_DECREF(code);
+    if (!found->skip) break;
+    PyFrameObject* outer = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  return frame;
+}
+
 }  // namespace
 
 LocationId python_location() {
   if (!g_skipped.load(std::memory_order_relaxed) || !python_runs()) return 0;
   const PyGILState_STATE state = PyGILState_Ensure();
-  LocationId found = 0;
-  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-  while (frame && found == 0) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    CodeInfo& info = code_info(code);
-    Py_DECREF(code);
-    if (!info.skip) found = of_frame(frame, info);
-    PyFrameObject* outer = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = outer;
-  }
+  CodeInfo* info = nullptr;
+  PyFrameObject* const frame = innermost(info);
+  const LocationId found = frame ? of_frame(frame, *info) : 0;
   Py_XDECREF(frame);
   PyGILState_Release(state);
   return found;
+}
+
+UsersFrame users_frame() {
+  if (!g_skipped.load(std::memory_order_relaxed)) return {};
+  CodeInfo* info = nullptr;
+  PyFrameObject* const frame = innermost(info);
+  if (!frame) return {};
+  return {nb::steal(reinterpret_cast<PyObject*>(frame)), of_frame(frame, *info), info->may_be_method};
+}
+
+bool is_users_code(nb::handle code) {
+  return !g_skipped.load(std::memory_order_relaxed) || !code_info(reinterpret_cast<PyCodeObject*>(code.ptr())).skip;
 }
 
 // Few calls in the life of a process, and another thread may look at the last one's.

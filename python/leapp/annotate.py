@@ -12,7 +12,6 @@ back what it was given.
 
 from __future__ import annotations
 
-import functools
 import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -49,10 +48,6 @@ def input_tensors(node_name: str, tensors: Any) -> Any:
 
     >>> obs, command = annotate.input_tensors("policy", {"obs": obs, "command": command})
     """
-    if capture.is_active():
-        front_end, changed_attributes = _watchers()
-        front_end.refresh()
-        changed_attributes.begin(node_name, tensors)
     return capture.input_tensors(node_name, tensors)
 
 
@@ -70,10 +65,7 @@ def output_tensors(
 
     >>> action = annotate.output_tensors("policy", {"action": action}, export_with="jit")
     """
-    values = capture.output_tensors(node_name, tensors, static_outputs, export_with, backend_params)
-    if capture.is_active():
-        _watchers()[1].end(node_name)
-    return values
+    return capture.output_tensors(node_name, tensors, static_outputs, export_with, backend_params)
 
 
 def state_tensors(node_name: str, tensors: dict[str, Any], reset_from: ResetFrom = None) -> Any:
@@ -167,13 +159,6 @@ def _say_reset(call: str, node: str, states: list[str], reset_from: Any) -> None
             raise LeappTypeError(f"{call}: reset_from must name an input, or be False, found {name!r}")
         if capture.is_active():
             capture.reset_from(node, [state.replace(".", "_") if call == "module" else state], name or "")
-
-
-@functools.cache
-def _watchers() -> tuple[Any, Any]:
-    from leapp import changed_attributes, front_end  # need torch
-
-    return front_end, changed_attributes
 
 
 def _buffer_names(model: torch.nn.Module, wanted: Any) -> list[str]:

@@ -4,31 +4,19 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-
-@functools.cache
-def _is_the_users(module: str) -> bool:
-    return module.partition(".")[0] not in ("leapp", "torch")
-
-
-def user_frame() -> FrameType | None:
-    """The innermost."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not _is_the_users(frame.f_globals.get("__name__", "")):
-        frame = frame.f_back
-    return frame
+from leapp import _capture
 
 
 def user_frames() -> Iterator[FrameType]:
     """Innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if _is_the_users(frame.f_globals.get("__name__", "")):
+        if _capture.is_users_code(frame.f_code):
             yield frame
         frame = frame.f_back
 

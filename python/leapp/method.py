@@ -110,27 +110,25 @@ class _Node:
                 f"node '{self._name}': the annotated function was called inside node '{nodes[-1]}', whose function is "
                 "still running; a node cannot contain another. Annotate only one of the two"
             )
-        changed_attributes = self._watch(bound)
+        capture.begin_first_call(self._name, self._owner(bound.args), bound.args)
         copies = self._open(bound, list(kwargs))
         nodes.append(self._name)
         try:
             result = self._function(*bound.args, **bound.kwargs)
             copies.write_back()
-            result = self._close(result)
-            changed_attributes.end(self._name)
-            return result
+            return self._close(result)
         except BaseException:
             capture.abandon(self._name)
-            changed_attributes.abandon(self._name)
+            capture.abandon_first_call(self._name)
             raise
         finally:
             nodes.pop()
 
-    def _watch(self, bound: inspect.BoundArguments) -> Any:
-        from leapp import changed_attributes  # needs torch
-
-        changed_attributes.begin(self._name, bound.args, self._function, bound.args)
-        return changed_attributes
+    def _owner(self, arguments: tuple[Any, ...]) -> Any:
+        """The object that the function is a method of, or None."""
+        name = getattr(self._function, "__name__", "")
+        first = arguments[0] if arguments else None
+        return first if any(name in vars(base) for base in type(first).__mro__) else None
 
     def _open(self, bound: inspect.BoundArguments, keywords: list[str]) -> ContainerCopies:
         """Announces the arguments that hold tensors, and puts what comes back in their places."""

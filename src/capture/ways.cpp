@@ -16,6 +16,15 @@ void give_up(WayLog& log) {
   log.ways.clear();
 }
 
+std::unique_ptr<NodeRecord> new_way(const NodeRecord& record) {
+  auto way = std::make_unique<NodeRecord>();
+  way->name = record.name;
+  way->inputs = record.inputs;
+  way->outputs = record.outputs;
+  way->is_way = true;
+  return way;
+}
+
 }  // namespace
 
 std::uint64_t signature_of(const std::vector<ValuePtr>& values) {
@@ -41,10 +50,7 @@ std::uint64_t form_of(const TraceOp& op) {
 }
 
 std::unique_ptr<NodeRecord> copy_of_way(const NodeRecord& record) {
-  auto copy = std::make_unique<NodeRecord>();
-  copy->name = record.name;
-  copy->inputs = record.inputs;
-  copy->outputs = record.outputs;
+  auto copy = new_way(record);
   copy->output_values = record.output_values;
   copy->survivors = record.survivors;
   copy->leaks = record.leaks;
@@ -54,7 +60,6 @@ std::unique_ptr<NodeRecord> copy_of_way(const NodeRecord& record) {
   copy->first_call = record.first_call;
   copy->taken = record.taken;
   copy->made_once = record.made_once;
-  copy->is_way = true;
   return copy;
 }
 
@@ -83,16 +88,12 @@ TakenWay take_way(NodeRecord& path, const CallTrace& call, bool first) {
     if (path.guards.empty()) taken = log.calls;
     if (!taken.empty() && taken.back().first == call.call) taken.pop_back();
   }
-  auto way = std::make_unique<NodeRecord>();
-  way->name = path.name;
-  way->inputs = path.inputs;
-  way->outputs = path.outputs;
+  auto way = new_way(path);
   way->output_values = call.outputs;
   way->guards = call.guards;
   way->ends = call.ends;
   way->first_call = call.call;
   way->taken.emplace_back(call.call, call.pass);
-  way->is_way = true;
   log.by_signature[call.signature] = log.ways.size();
   log.ways.push_back(std::move(way));
   return {log.ways.back().get(), true};

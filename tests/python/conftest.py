@@ -8,6 +8,7 @@ import gc
 import importlib.metadata
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,19 +39,23 @@ def pytest_configure(config: pytest.Config) -> None:
     assert defaults is not None
     assert defaults[0] is True
     leapp.compile_graph.__defaults__ = (False, *defaults[1:])
-    _freeze_libraries(config)
 
 
-def _freeze_libraries(config: pytest.Config) -> None:
-    """Capture asks the garbage collector who holds a tensor: 40 ms each time with a million objects of libraries in it.
+_FEW_MODULES = 20
+_frozen_modules = 0
 
-    What is made from here on, test modules too, is looked at as ever.
+
+def pytest_runtest_setup() -> None:
+    """Capture asks the garbage collector who holds a tensor: 40 ms each time with a million objects in it.
+
+    So those of libraries, of test modules and of thousands of tests are put aside, also where a test was the first to
+    load a library. What tests make is looked at as ever.
     """
-    if any(Path(argument).is_dir() for argument in config.args):
-        import onnx_models  # noqa: F401
-        import op_samples  # noqa: F401
-    gc.collect()
-    gc.freeze()
+    global _frozen_modules
+    if len(sys.modules) >= _frozen_modules + _FEW_MODULES:
+        _frozen_modules = len(sys.modules)
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

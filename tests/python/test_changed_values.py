@@ -404,6 +404,65 @@ def test_modules_are_called_as_ever_meanwhile(tmp_path: Path) -> None:
         leapp.stop()
 
 
+class Counter:
+    __slots__ = ("__weakref__", "steps", "unset")
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def act(self, obs: torch.Tensor) -> None:
+        obs = annotate.input_tensors("policy", {"obs": obs})
+        self.steps += 1  # here
+        annotate.output_tensors("policy", {"action": obs * self.steps}, export_with="jit")
+
+
+class CounterWithMore(Counter):
+    """Has a dict, and its attributes in slots from its base."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = "robot"
+
+
+@pytest.mark.parametrize("kind", [Counter, CounterWithMore])
+def test_attributes_in_slots(kind: type[Counter], tmp_path: Path) -> None:
+    (warning,) = run(kind().act, tmp_path)
+    assert f", and {kind.__name__}.steps (was 0, is 1)" in warning
+    assert f"{HERE}:{harness.line_of(Counter.act, '# here')}: node" in warning
+
+
+def test_an_object_that_nothing_can_refer_to_weakly(tmp_path: Path) -> None:
+    class Tight:
+        __slots__ = ("steps",)
+
+        def __init__(self) -> None:
+            self.steps = 0
+
+        def act(self, obs: torch.Tensor) -> None:
+            obs = annotate.input_tensors("policy", {"obs": obs})
+            self.steps += 1
+            annotate.output_tensors("policy", {"action": obs * self.steps}, export_with="jit")
+
+    assert run(Tight().act, tmp_path) == []
+
+
+def test_attributes_that_come_go_and_change_places(tmp_path: Path) -> None:
+    class Moving:
+        def __init__(self) -> None:
+            self.first, self.second, self.third = 1, 2, 3
+
+        def act(self, obs: torch.Tensor) -> None:
+            obs = annotate.input_tensors("policy", {"obs": obs})
+            del self.first, self.second
+            self.added = "text"
+            self.second = 2
+            self.third = 4
+            annotate.output_tensors("policy", {"action": obs * self.third}, export_with="jit")
+
+    (warning,) = run(Moving().act, tmp_path)
+    assert "Moving.third (was 3, is 4), Moving.added changed since" in warning
+
+
 def test_other_threads_may_add_attributes_meanwhile(tmp_path: Path) -> None:
     class Shared:
         def act(self, node: str) -> None:
