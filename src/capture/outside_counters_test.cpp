@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/outside_counters.h"
 
+#include "capture/outside_writes.h"
 #include "capture/session_testing.h"
+#include "capture/tensor_content.h"
 
 namespace leapp::capture {
 namespace {
@@ -70,6 +72,20 @@ TEST_F(OutsideCountersTest, AnErrorSaysWhatToWrite) {
   ASSERT_EQ(node().refusals.size(), 1U);
   EXPECT_NE(node().refusals[0].find("annotate.input_tensors('n', {'length': length})"), std::string::npos)
       << node().refusals[0];
+}
+
+TEST(OutsideWrites, OfTooManyNothingIsKnown) {
+  const at::Tensor tensor = at::ones({1});
+  const auto write = [&](LocationId where) {
+    return OutsideWrite{nullptr, {}, false, {}, where, WeakTensor(tensor.getIntrusivePtr())};
+  };
+  OutsideWrites writes;
+  for (LocationId i = 0; i < 5000 && !writes.too_many(); ++i) writes.note(write(i));
+  ASSERT_TRUE(writes.too_many());
+  const std::size_t kept = writes.all().size();
+  EXPECT_EQ(writes.all().back().location, kept - 1);
+  writes.note(write(0));
+  EXPECT_EQ(writes.all().size(), kept);
 }
 
 }  // namespace

@@ -76,6 +76,42 @@ TEST(PathJoin, AnAttributeThatOnePathSetsAndAnotherLeavesAlone) {
   EXPECT_EQ(result.divergences("n"), "");
 }
 
+// if x.sum() > 0: self.h = x * 3;   y = self.h: what one path gives is the state as it is.
+TEST(PathJoin, AnOutputThatIsTheStateItselfOnOnePath) {
+  const auto sets = [](int pass) {
+    return fmt::format(R"(
+call n in pass {}
+graph n(%x: float32[2]) {{
+  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
+  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
+  %3: float32[2] = aten::mul.Tensor(self=%x, other=3.0)  @ "p.py":3
+  return (y=%3)
+}}
+keep %3
+guard %2 true at "p.py":2
+)",
+                       pass);
+  };
+  const auto reads = [](int pass, int made_in) {
+    return fmt::format(R"(
+call n in pass {0}
+graph n(%x: float32[2]) {{
+  %h = constant float32[2] [{0}, 0]
+  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
+  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
+  return (y=%h)
+}}
+constant %h named "h" at "p.py":4 from n/y of pass {1}
+guard %2 false at "p.py":2
+)",
+                       pass, made_in);
+  };
+  Analysed result(sets(0) + reads(1, 0) + sets(2) + reads(3, 2));
+  EXPECT_TRUE(says(result.graph("n"), "%3: float32[2] = aten::alias(self=%h)")) << result.graph("n");
+  EXPECT_TRUE(says(result.graph("n"), "aten::where.self(condition=%1, self=%2, other=%3)")) << result.graph("n");
+  EXPECT_FALSE(says(result.graph("n"), "constant")) << result.graph("n");
+}
+
 TEST_F(PathJoinTest, WhatDecidesAndWhatIsChosenAreKept) {
   record(branch_call(0, true) + branch_call(1, false));
   DecisionTree tree;
