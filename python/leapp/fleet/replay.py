@@ -153,6 +153,7 @@ def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: 
             steps += sum(episode["steps"] for episode in summary["episodes"])
             progress.at(episodes, steps)
     finally:
+        results.flush()
         progress.end()
     return steps
 
