@@ -162,8 +162,37 @@ std::vector<Case> cases() {
   all.push_back(Case("joined along the rows", {{"x", {1, 3}}}, {{"y", {1, 6}}})
                     .ints("to", {1, 6})
                     .node("Concat", {"x", "x"}, {"two"}, {{"axis", std::int64_t{0}}})
-                    .node("Reshape", {"two", "to"}, {"y"})
-                    .refuses("Reshape \"at_y\": the axis of the rows becomes part of another"));
+                    .node("Reshape", {"two", "to"}, {"y"}));
+  all.push_back(Case("rows in the middle of what a reshape joins", {{"x", {1, 2, 3}}}, {{"y", {6, 1}}})
+                    .ints("to", {6, 1})
+                    .node("Transpose", {"x"}, {"t"}, {{"perm", Ints{1, 0, 2}}})
+                    .node("Reshape", {"t", "to"}, {"y"}));
+  all.push_back(Case("two places at once", {{"x", {1, 2, 3}}}, {{"y", {2, 2, 3}}})
+                    .node("Transpose", {"x"}, {"t"}, {{"perm", Ints{1, 0, 2}}})
+                    .node("Add", {"x", "t"}, {"y"}));
+  all.push_back(Case("cut along the first axis of a history", {{"x", {1, 3}}, {"h", {4, 3}}}, {{"n", {4, 3}}})
+                    .ints("from", {1})
+                    .ints("to", {4})
+                    .ints("axis", {0})
+                    .node("Slice", {"h", "from", "to", "axis"}, {"s"})
+                    .node("Concat", {"s", "x"}, {"n"}, {{"axis", std::int64_t{0}}}));
+  all.push_back(Case("a recurrent layer of several steps", {{"x", {1, 4, 3}}, {"h", {1, 1, 2}}},
+                     {{"y", {1, 4, 2}}, {"n", {1, 1, 2}}})
+                    .ints("steps", {4, 1, 3})
+                    .floats("w", {1, 6, 3}, -0.6F)
+                    .floats("r", {1, 6, 2}, -0.4F)
+                    .ints("to", {1, 4, 2})
+                    .node("Reshape", {"x", "steps"}, {"x3"})
+                    .node("GRU", {"x3", "w", "r", "", "", "h"}, {"all", "n"}, {{"hidden_size", std::int64_t{2}}})
+                    .node("Reshape", {"all", "to"}, {"y"}));
+  all.push_back(Case("two images of each row", {{"x", {1, 2, 2, 6, 6}}}, {{"y", {1, 6}}})
+                    .ints("images", {2, 2, 6, 6})
+                    .ints("to", {1, 6})
+                    .floats("w", {3, 2, 3, 3})
+                    .node("Reshape", {"x", "images"}, {"i"})
+                    .node("Conv", {"i", "w"}, {"c"})
+                    .node("GlobalAveragePool", {"c"}, {"p"})
+                    .node("Reshape", {"p", "to"}, {"y"}));
   all.push_back(Case("state of a recurrent layer", {{"x", {1, 3}}, {"h", {1, 1, 2}}}, {{"y", {1, 2}}, {"n", {1, 1, 2}}})
                     .ints("first", {0})
                     .floats("w", {1, 6, 3}, -0.6F)

@@ -171,9 +171,13 @@ Status RowNode::only_first(std::size_t count) const {
 Status mixes_rows(std::string_view what) { return unimplemented(std::string(what)); }
 
 bool takes_blocks(std::string_view op) {
+  // clang-format off
   constexpr std::string_view kOthers[] = {
-      "Concat", "Gather",  "Gemm",  "LayerNormalization", "MatMul",    "RMSNormalization", "Reshape",
-      "Slice",  "Softmax", "Split", "LogSoftmax",         "Transpose", "Squeeze",          "Unsqueeze"};
+      "AveragePool", "BatchNormalization", "Concat", "Conv", "ConvTranspose", "DepthToSpace", "GRU", "Gather", "Gemm",
+      "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LSTM",
+      "LayerNormalization", "LogSoftmax", "LpPool", "MatMul", "MaxPool", "RMSNormalization", "RNN", "Reshape", "Slice",
+      "Softmax", "SpaceToDepth", "Split", "Squeeze", "Transpose", "Unsqueeze"};
+  // clang-format on
   return std::find(std::begin(kOthers), std::end(kOthers), op) != std::end(kOthers) || op.starts_with("Reduce") ||
          std::find(std::begin(kBroadcasts), std::end(kBroadcasts), op) != std::end(kBroadcasts);
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -48,16 +49,75 @@ std::optional<Extents> integers_of(const native::Value& value) {
   return numbers;
 }
 
-/// Where the rows of a value are, and the other places that are the same in memory.
-std::vector<RowPlace> places_of(const RowValue& value) {
+/// Where rows may be: as they are, elsewhere but the same in memory, and where they have to be copied to.
+struct Places {
+  std::vector<RowPlace> free;
+  std::vector<RowPlace> copied;
+};
+
+Places places_of(const RowValue& value) {
+  Places places;
+  if (!value.axis) return places;
   const RowPlace now{*value.axis, value.inner};
-  std::vector<RowPlace> places{now};
+  places.free = {now};
   if (std::find(value.shape.begin(), value.shape.end(), 0) != value.shape.end()) return places;
-  for (const RowPlace& place : places_before(value.shape, before_rows(value.shape, now.axis, now.inner))) {
-    if (place.axis != now.axis) places.push_back(place);
+  const std::int64_t before = before_rows(value.shape, now.axis, now.inner);
+  for (const RowPlace& place : places_before(value.shape, before)) {
+    if (place.axis != now.axis) places.free.push_back(place);
+  }
+  // From a place between two entries rows can go to any other: a reshape, a transpose and a reshape.
+  std::set<std::int64_t> seen{before};
+  std::int64_t elsewhere = 1;
+  for (std::size_t axis = 0; axis <= value.shape.size(); ++axis) {
+    if (axis > 0) elsewhere *= value.shape[axis - 1];
+    if (!seen.insert(elsewhere).second) continue;
+    for (const RowPlace& place : places_before(value.shape, elsewhere)) places.copied.push_back(place);
   }
   return places;
 }
+
+/// All ways to place the rows of the inputs of which so many are copied; nothing once there are too many.
+class Ways {
+ public:
+  Ways(const std::vector<RowValue>& inputs, std::size_t most) : most_(most) {
+    for (const RowValue& input : inputs) places_.push_back(places_of(input));
+  }
+
+  [[nodiscard]] std::size_t inputs_with_rows() const {
+    return static_cast<std::size_t>(
+        std::count_if(places_.begin(), places_.end(), [](const Places& one) { return !one.free.empty(); }));
+  }
+
+  [[nodiscard]] std::vector<std::vector<RowPlace>> with_copies(std::size_t count) {
+    found_.clear();
+    std::vector<RowPlace> way(places_.size());
+    extend(0, count, way);
+    return found_;
+  }
+
+ private:
+  void extend(std::size_t input, std::size_t copies, std::vector<RowPlace>& way) {
+    if (found_.size() >= most_) return;
+    if (input == places_.size()) {
+      if (copies == 0) found_.push_back(way);
+      return;
+    }
+    if (places_[input].free.empty()) extend(input + 1, copies, way);
+    for (const RowPlace& place : places_[input].free) {
+      way[input] = place;
+      extend(input + 1, copies, way);
+    }
+    if (copies == 0) return;
+    for (const RowPlace& place : places_[input].copied) {
+      way[input] = place;
+      extend(input + 1, copies - 1, way);
+    }
+  }
+
+  std::size_t most_;
+  std::vector<Places> places_;
+  std::vector<std::vector<RowPlace>> found_;
+};
 
 std::string name_of(const onnx::NodeView& node) {
   const std::string_view made = node.outputs.empty() ? std::string_view() : node.outputs.front();
@@ -219,22 +279,38 @@ class Widener {
     return node.outputs.front();
   }
 
-  /// The value with its rows along another axis.
-  std::string moved(const std::string& name, const RowValue& value, std::int64_t axis) {
-    if (*value.axis == axis) return current(name);
-    std::string& made = moved_[{name, axis}];
+  /// The value with its rows elsewhere. What is the same in memory is reshaped; else rows are copied.
+  std::string moved(const std::string& name, const RowValue& value, const RowPlace& place) {
+    const std::int64_t from = before_rows(value.shape, *value.axis, value.inner);
+    const std::int64_t to = before_rows(value.shape, place.axis, place.inner);
+    if (*value.axis == place.axis && from == to) return current(name);
+    std::string& made = moved_[{name, place.axis, to}];
     if (made.empty()) {
       Extents shape = value.shape;
-      shape[static_cast<std::size_t>(axis)] *= rows_;
-      made = fresh(fmt::format("{}/rows_{}", name, axis));
-      add_operator("Reshape", current(name), shape, made);
+      shape[static_cast<std::size_t>(place.axis)] *= rows_;
+      made = fresh(fmt::format("{}/rows_{}", name, place.axis));
+      add_operator("Reshape", carried(current(name), value.shape, from, to), shape, made);
     }
     return made;
   }
 
+  /// What has `from` entries before its rows, with `to` of them there. One divides the other: both are products of the
+  /// first extents of a shape.
+  std::string carried(const std::string& name, const Extents& shape, std::int64_t from, std::int64_t to) {
+    if (from == to) return name;
+    const std::int64_t all = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    const std::string parts = fresh(name + "/parts");
+    if (from < to) {
+      add_operator("Reshape", name, {from, rows_, to / from, all / to}, parts);
+    } else {
+      add_operator("Reshape", name, {to, from / to, rows_, all / from}, parts);
+    }
+    return transposed(parts, {0, 2, 1, 3});
+  }
+
   /// A constant for every row.
   std::string repeated(const std::string& name, const RowValue& value, std::int64_t axis) {
-    std::string& made = moved_[{name, axis}];
+    std::string& made = moved_[{name, axis, 0}];
     if (made.empty()) {
       Extents shape = value.shape;
       shape[static_cast<std::size_t>(axis)] = rows_;
@@ -266,7 +342,8 @@ class Widener {
     return place_rows(node, bytes, rule, inputs);
   }
 
-  /// Tries the rule with the rows where they are, then with those of single inputs moved to axes that mean the same.
+  /// Tries the rule with the rows where they are, then with those of single inputs moved to axes that mean the same,
+  /// and then with as few of them as possible copied.
   Status place_rows(const onnx::NodeView& node, onnx::Encoded bytes, RowRule rule,
                     const std::vector<RowValue>& inputs) {
     std::vector<Extents> outputs;
@@ -275,32 +352,31 @@ class Widener {
       if (!shape) return unimplemented(fmt::format("the shape of {} is not known", quote_brief(name)));
       outputs.push_back(*shape);
     }
-    std::vector<std::vector<RowPlace>> places;
-    std::size_t ways = 1;
-    for (const RowValue& input : inputs) {
-      places.push_back(input.axis ? places_of(input) : std::vector<RowPlace>(1));
-      ways *= std::min(places.back().size(), kMostAttempts);
-      ways = std::min(ways, kMostAttempts);
-    }
+    Ways ways(inputs, kMostAttempts);
     Status first;
-    for (std::size_t way = 0; way < ways; ++way) {
-      std::vector<RowValue> tried = inputs;
-      std::size_t rest = way;
-      for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (tried[i].axis) {
-          tried[i].axis = places[i][rest % places[i].size()].axis;
-          tried[i].inner = places[i][rest % places[i].size()].inner;
+    for (std::size_t copies = 0; copies <= ways.inputs_with_rows(); ++copies) {
+      for (const std::vector<RowPlace>& way : ways.with_copies(copies)) {
+        std::vector<RowValue> tried = inputs;
+        for (std::size_t i = 0; i < tried.size(); ++i) {
+          if (!tried[i].axis) continue;
+          tried[i].axis = way[i].axis;
+          tried[i].inner = way[i].inner;
         }
-        rest /= places[i].size();
+        RowNode looked(node, opset_, rows_, tried, outputs);
+        Status status = tried_rule(looked, rule, tried, outputs);
+        if (status.ok()) return apply(node, bytes, inputs, tried, looked.edits());
+        if (first.ok()) first = std::move(status);
       }
-      RowNode looked(node, opset_, rows_, tried, outputs);
-      const bool blocks = std::any_of(tried.begin(), tried.end(), [](const RowValue& one) { return each(one) > 1; });
-      Status status = blocks && !takes_blocks(node.op_type) ? mixes_rows("rows are a part of an axis") : rule(looked);
-      if (status.ok()) status = check_axes(looked, tried, outputs);
-      if (status.ok()) return apply(node, bytes, inputs, tried, looked.edits());
-      if (first.ok()) first = std::move(status);
     }
     return first;
+  }
+
+  static Status tried_rule(RowNode& node, RowRule rule, const std::vector<RowValue>& inputs,
+                           const std::vector<Extents>& outputs) {
+    const bool blocks = std::any_of(inputs.begin(), inputs.end(), [](const RowValue& one) { return each(one) > 1; });
+    if (blocks && !takes_blocks(node.op())) return mixes_rows("rows are a part of an axis");
+    LEAPP_RETURN_IF_ERROR(rule(node));
+    return check_axes(node, inputs, outputs);
   }
 
   /// Entries that a row has along its axis; 0 for what has no rows.
@@ -330,7 +406,7 @@ class Widener {
     }
     std::map<std::size_t, std::string> replaced;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].axis) replaced[i] = moved(std::string(node.inputs[i]), inputs[i], *tried[i].axis);
+      if (inputs[i].axis) replaced[i] = moved(std::string(node.inputs[i]), inputs[i], {*tried[i].axis, tried[i].inner});
     }
     for (const auto& [input, axis] : edits.repeats) {
       const Extents& shape = inputs[input].shape;
@@ -418,18 +494,8 @@ class Widener {
       add_operator("Expand", current(port.name), shape, port.name);
       return {};
     }
-    const auto front = value.shape.begin();
-    const bool first = std::all_of(front, front + *value.axis, [](std::int64_t extent) { return extent == 1; });
-    std::string from = current(port.name);
-    if (!first || value.inner) {
-      if (each(value) != 1 || value.inner) {
-        return unimplemented(fmt::format("the output {} does not have the rows one after the other", port.name));
-      }
-      Extents order(value.shape.size());
-      std::iota(order.begin(), order.end(), 0);
-      std::rotate(order.begin(), order.begin() + *value.axis, order.begin() + *value.axis + 1);
-      from = transposed(from, order);
-    }
+    const std::int64_t before = before_rows(value.shape, *value.axis, value.inner);
+    const std::string from = carried(current(port.name), value.shape, before, 1);
     add_operator("Reshape", from, shape, port.name);
     return {};
   }
@@ -443,10 +509,11 @@ class Widener {
   std::map<std::string, Extents, std::less<>> declared_;
   std::map<std::string, RowPlace, std::less<>> axes_;  ///< of values that have rows
   std::set<std::string, std::less<>> names_;
-  std::set<std::string, std::less<>> results_;                         ///< outputs of the model
-  std::set<std::string, std::less<>> inset_;                           ///< those without a leading 1
-  std::map<std::string, std::string> renamed_;                         ///< values that have another name now
-  std::map<std::pair<std::string, std::int64_t>, std::string> moved_;  ///< value, axis → what has its rows there
+  std::set<std::string, std::less<>> results_;  ///< outputs of the model
+  std::set<std::string, std::less<>> inset_;    ///< those without a leading 1
+  std::map<std::string, std::string> renamed_;  ///< values that have another name now
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::string>
+      moved_;  ///< value, axis, entries before its rows → what has them there
 };
 
 }  // namespace
