@@ -19,7 +19,10 @@
 #include "onnx_proto/rename.h"
 #include "onnx_proto/rewrite.h"
 #include "runtime/random_draws.h"
+#include "runtime/row_lift.h"
 #include "runtime/row_node.h"
+#include "runtime/row_places.h"
+#include "runtime/row_writer.h"
 
 namespace leapp::runtime {
 namespace {
@@ -49,76 +52,6 @@ std::optional<Extents> integers_of(const native::Value& value) {
   return numbers;
 }
 
-/// Where rows may be: as they are, elsewhere but the same in memory, and where they have to be copied to.
-struct Places {
-  std::vector<RowPlace> free;
-  std::vector<RowPlace> copied;
-};
-
-Places places_of(const RowValue& value) {
-  Places places;
-  if (!value.axis) return places;
-  const RowPlace now{*value.axis, value.inner};
-  places.free = {now};
-  if (std::find(value.shape.begin(), value.shape.end(), 0) != value.shape.end()) return places;
-  const std::int64_t before = before_rows(value.shape, now.axis, now.inner);
-  for (const RowPlace& place : places_before(value.shape, before)) {
-    if (place.axis != now.axis) places.free.push_back(place);
-  }
-  // From a place between two entries rows can go to any other: a reshape, a transpose and a reshape.
-  std::set<std::int64_t> seen{before};
-  std::int64_t elsewhere = 1;
-  for (std::size_t axis = 0; axis <= value.shape.size(); ++axis) {
-    if (axis > 0) elsewhere *= value.shape[axis - 1];
-    if (!seen.insert(elsewhere).second) continue;
-    for (const RowPlace& place : places_before(value.shape, elsewhere)) places.copied.push_back(place);
-  }
-  return places;
-}
-
-/// All ways to place the rows of the inputs of which so many are copied; nothing once there are too many.
-class Ways {
- public:
-  Ways(const std::vector<RowValue>& inputs, std::size_t most) : most_(most) {
-    for (const RowValue& input : inputs) places_.push_back(places_of(input));
-  }
-
-  [[nodiscard]] std::size_t inputs_with_rows() const {
-    return static_cast<std::size_t>(
-        std::count_if(places_.begin(), places_.end(), [](const Places& one) { return !one.free.empty(); }));
-  }
-
-  [[nodiscard]] std::vector<std::vector<RowPlace>> with_copies(std::size_t count) {
-    found_.clear();
-    std::vector<RowPlace> way(places_.size());
-    extend(0, count, way);
-    return found_;
-  }
-
- private:
-  void extend(std::size_t input, std::size_t copies, std::vector<RowPlace>& way) {
-    if (found_.size() >= most_) return;
-    if (input == places_.size()) {
-      if (copies == 0) found_.push_back(way);
-      return;
-    }
-    if (places_[input].free.empty()) extend(input + 1, copies, way);
-    for (const RowPlace& place : places_[input].free) {
-      way[input] = place;
-      extend(input + 1, copies, way);
-    }
-    if (copies == 0) return;
-    for (const RowPlace& place : places_[input].copied) {
-      way[input] = place;
-      extend(input + 1, copies - 1, way);
-    }
-  }
-
-  std::size_t most_;
-  std::vector<Places> places_;
-  std::vector<std::vector<RowPlace>> found_;
-};
-
 std::string name_of(const onnx::NodeView& node) {
   const std::string_view made = node.outputs.empty() ? std::string_view() : node.outputs.front();
   return fmt::format("{} {}", printable(node.op_type.substr(0, 60)), quote_brief(node.name.empty() ? made : node.name));
@@ -131,7 +64,7 @@ class Widener {
         rows_(static_cast<std::int64_t>(request.rows)),
         model_(model),
         lowered_(std::move(lowered)),
-        rewrite_(model) {
+        write_(model, rows_) {
     for (const onnx::OperatorSet& set : model.opset_imports) {
       if (set.domain.empty()) opset_ = set.version;
     }
@@ -149,7 +82,7 @@ class Widener {
     LEAPP_RETURN_IF_ERROR(add_outputs());
     std::set<std::string, std::less<>> ports;
     for (const bundle::Port& port : request_.node.inputs) ports.insert(port.name);
-    return std::move(rewrite_).take(ports).text();
+    return std::move(write_.model()).take(ports).text();
   }
 
  private:
@@ -158,21 +91,19 @@ class Widener {
     if (!model_.graph.sparse_initializers.empty()) return unimplemented("the model has sparse weights");
     for (const auto* ports : {&request_.node.inputs, &request_.node.outputs}) {
       for (const bundle::Port& port : *ports) {
-        const bool has_elements = std::find(port.shape.begin(), port.shape.end(), 0) == port.shape.end();
-        if (!port.shape.empty() && has_elements) continue;
-        return unimplemented(
-            fmt::format("the port {} has the shape {}, without an axis for rows", port.name, shape_text(port.shape)));
+        if (std::find(port.shape.begin(), port.shape.end(), 0) == port.shape.end()) continue;
+        return unimplemented(fmt::format("the port {} has no elements: {}", port.name, shape_text(port.shape)));
       }
     }
     for (const onnx::Encoded bytes : model_.graph.nodes) {
       LEAPP_ASSIGN_OR_RETURN(const onnx::NodeView node, onnx::read_node(bytes));
-      for (const std::string_view name : node.outputs) names_.emplace(name);
-      for (const std::string_view name : node.inputs) names_.emplace(name);
+      for (const std::string_view name : node.outputs) write_.reserve(name);
+      for (const std::string_view name : node.inputs) write_.reserve(name);
     }
-    for (const onnx::NamedView& tensor : model_.graph.initializers) names_.emplace(tensor.name);
+    for (const onnx::NamedView& tensor : model_.graph.initializers) write_.reserve(tensor.name);
     for (const onnx::ValueInfoView& output : model_.graph.outputs) results_.emplace(output.name);
     for (const bundle::Port& port : request_.node.outputs) {
-      if (port.shape.front() != 1) inset_.emplace(port.name);
+      if (port.shape.empty() || port.shape.front() != 1) inset_.emplace(port.name);
     }
     for (const onnx::NamedView& info : model_.graph.value_infos) {
       const auto read = onnx::read_value_info(info.bytes);
@@ -187,8 +118,9 @@ class Widener {
 
   Status add_inputs() {
     for (const bundle::Port& port : request_.node.inputs) {
-      rewrite_.add_input(wide_info(port));
-      if (port.shape.front() == 1) {
+      write_.model().add_input(wide_info(port));
+      if (port.shape.empty()) lifted_[{port.name, {}}] = port.name;
+      if (port.shape.empty() || port.shape.front() == 1) {
         axes_[port.name] = {};
       } else {
         take_in(port);
@@ -200,6 +132,7 @@ class Widener {
   /// A port that has the rows before all of its own axes, as a value that has them along one of these: one that has a
   /// single entry, as state of several layers does, or else the first, as blocks.
   void take_in(const bundle::Port& port) {
+    lifted_[{port.name, port.shape}] = port.name;
     const auto one = std::find(port.shape.begin(), port.shape.end(), 1);
     const std::int64_t axis = one == port.shape.end() ? 0 : one - port.shape.begin();
     std::string from = port.name;
@@ -207,12 +140,12 @@ class Widener {
       Extents order(port.shape.size() + 1);
       std::iota(order.begin(), order.end(), 0);
       std::rotate(order.begin(), order.begin() + 1, order.begin() + axis + 1);
-      from = transposed(from, order);
+      from = write_.transposed(from, order);
     }
     Extents shape = port.shape;
     shape[static_cast<std::size_t>(axis)] *= rows_;
-    const std::string made = fresh(port.name + "/rows");
-    add_operator("Reshape", from, shape, made);
+    const std::string made = write_.fresh(port.name + "/rows");
+    write_.add_operator("Reshape", from, shape, made);
     renamed_[port.name] = made;
     axes_[port.name] = {axis, false};
   }
@@ -241,44 +174,6 @@ class Widener {
     return value;
   }
 
-  /// A name that nothing has yet.
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    while (!names_.insert(name).second) name += "_";
-    return name;
-  }
-
-  std::string constant(const Extents& numbers, const std::string& wanted) {
-    const std::string name = fresh(wanted);
-    onnx::Node node;
-    node.op_type = "Constant";
-    node.outputs = {name};
-    node.name = fmt::format("Constant({})", name);
-    node.attributes = {{"value_ints", numbers}};
-    rewrite_.add_node(node);
-    return name;
-  }
-
-  void add_operator(const char* op, const std::string& from, const Extents& shape, const std::string& to) {
-    onnx::Node node;
-    node.op_type = op;
-    node.inputs = {from, constant(shape, to + "/shape")};
-    node.outputs = {to};
-    node.name = fmt::format("{}({})", op, to);
-    rewrite_.add_node(node);
-  }
-
-  std::string transposed(const std::string& from, const Extents& order) {
-    onnx::Node node;
-    node.op_type = "Transpose";
-    node.inputs = {from};
-    node.outputs = {fresh(from + "/turned")};
-    node.name = fmt::format("Transpose({})", node.outputs.front());
-    node.attributes = {{"perm", order}};
-    rewrite_.add_node(node);
-    return node.outputs.front();
-  }
-
   /// The value with its rows elsewhere. What is the same in memory is reshaped; else rows are copied.
   std::string moved(const std::string& name, const RowValue& value, const RowPlace& place) {
     const std::int64_t from = before_rows(value.shape, *value.axis, value.inner);
@@ -288,24 +183,10 @@ class Widener {
     if (made.empty()) {
       Extents shape = value.shape;
       shape[static_cast<std::size_t>(place.axis)] *= rows_;
-      made = fresh(fmt::format("{}/rows_{}", name, place.axis));
-      add_operator("Reshape", carried(current(name), value.shape, from, to), shape, made);
+      made = write_.fresh(fmt::format("{}/rows_{}", name, place.axis));
+      write_.add_operator("Reshape", write_.carried(current(name), value.shape, from, to), shape, made);
     }
     return made;
-  }
-
-  /// What has `from` entries before its rows, with `to` of them there. One divides the other: both are products of the
-  /// first extents of a shape.
-  std::string carried(const std::string& name, const Extents& shape, std::int64_t from, std::int64_t to) {
-    if (from == to) return name;
-    const std::int64_t all = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-    const std::string parts = fresh(name + "/parts");
-    if (from < to) {
-      add_operator("Reshape", name, {from, rows_, to / from, all / to}, parts);
-    } else {
-      add_operator("Reshape", name, {to, from / to, rows_, all / from}, parts);
-    }
-    return transposed(parts, {0, 2, 1, 3});
   }
 
   /// A constant for every row.
@@ -314,8 +195,8 @@ class Widener {
     if (made.empty()) {
       Extents shape = value.shape;
       shape[static_cast<std::size_t>(axis)] = rows_;
-      made = fresh(fmt::format("{}/rows_{}", name, axis));
-      add_operator("Expand", current(name), shape, made);
+      made = write_.fresh(fmt::format("{}/rows_{}", name, axis));
+      write_.add_operator("Expand", current(name), shape, made);
     }
     return made;
   }
@@ -333,25 +214,44 @@ class Widener {
                                   [&](std::string_view name) { return axes_.find(name) != axes_.end(); });
     if (!wide) return add_renamed(node, bytes, {});
     const RowRule rule = own ? find_row_rule(node.op_type) : nullptr;
-    if (rule == nullptr) return unimplemented("it is not known whether it keeps rows apart");
+    if (rule == nullptr && !(own && can_be_lifted(node.op_type))) {
+      return unimplemented("it is not known whether it keeps rows apart");
+    }
     std::vector<RowValue> inputs;
     for (const std::string_view name : node.inputs) {
       LEAPP_ASSIGN_OR_RETURN(RowValue value, value_of(name));
       inputs.push_back(std::move(value));
     }
-    return place_rows(node, bytes, rule, inputs);
-  }
-
-  /// Tries the rule with the rows where they are, then with those of single inputs moved to axes that mean the same,
-  /// and then with as few of them as possible copied.
-  Status place_rows(const onnx::NodeView& node, onnx::Encoded bytes, RowRule rule,
-                    const std::vector<RowValue>& inputs) {
     std::vector<Extents> outputs;
     for (const std::string_view name : node.outputs) {
       const auto shape = name.empty() ? std::optional(Extents()) : shape_of(name);
       if (!shape) return unimplemented(fmt::format("the shape of {} is not known", quote_brief(name)));
       outputs.push_back(*shape);
     }
+    const Status placed =
+        rule == nullptr ? mixes_rows("nothing is known of its axes") : place_rows(node, bytes, rule, inputs, outputs);
+    if (placed.ok()) return placed;
+    const RowNode looked(node, opset_, rows_, inputs, outputs);
+    const auto lifting = lift_node(looked);
+    return lifting.ok() ? apply(node, looked, lifting.value()) : placed;
+  }
+
+  static bool single(const std::vector<RowValue>& inputs, const onnx::NodeView& node,
+                     const std::vector<Extents>& outputs) {
+    for (const RowValue& input : inputs) {
+      if (input.axis && input.shape.empty()) return true;
+    }
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      if (outputs[o].empty() && !node.outputs[o].empty()) return true;
+    }
+    return false;
+  }
+
+  /// Tries the rule with the rows where they are, then with those of single inputs moved to axes that mean the same,
+  /// and then with as few of them as possible copied.
+  Status place_rows(const onnx::NodeView& node, onnx::Encoded bytes, RowRule rule, const std::vector<RowValue>& inputs,
+                    const std::vector<Extents>& outputs) {
+    if (single(inputs, node, outputs)) return mixes_rows("a single number has no axis for rows");
     Ways ways(inputs, kMostAttempts);
     Status first;
     for (std::size_t copies = 0; copies <= ways.inputs_with_rows(); ++copies) {
@@ -416,7 +316,7 @@ class Widener {
       replaced[input] = repeated(std::string(node.inputs[input]), inputs[input], axis);
     }
     for (const auto& [input, numbers] : edits.numbers) {
-      replaced[input] = constant(numbers, std::string(node.outputs.front()) + "/numbers");
+      replaced[input] = write_.constant(numbers, std::string(node.outputs.front()) + "/numbers");
     }
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       if (node.outputs[o].empty() || !edits.axes[o]) continue;
@@ -426,8 +326,86 @@ class Widener {
     return add_renamed(node, bytes, replaced);
   }
 
+  /// The value with its rows before all axes, each seen as `shape`.
+  std::string lifted(const std::string& name, const RowValue& value, const Extents& shape) {
+    std::string& made = lifted_[{name, shape}];
+    if (made.empty()) {
+      const auto same = lifted_.find({name, value.shape});
+      const bool known = same != lifted_.end() && !same->second.empty();
+      const std::int64_t before = value.shape.empty() ? 1 : before_rows(value.shape, *value.axis, value.inner);
+      const std::string from = known ? same->second : write_.carried(current(name), value.shape, before, 1);
+      made = write_.fresh(name + "/lifted");
+      write_.add_operator("Reshape", from, write_.rows_before(shape), made);
+    }
+    return made;
+  }
+
+  /// A constant, once for each row.
+  std::string lifted_constant(const std::string& name, const Extents& shape) {
+    std::string& made = lifted_[{name, shape}];
+    if (made.empty()) {
+      made = write_.fresh(name + "/lifted");
+      write_.add_operator("Expand", current(name), write_.rows_before(shape), made);
+    }
+    return made;
+  }
+
+  /// The node with the rows before all axes of what it reads and gives.
+  Status apply(const onnx::NodeView& view, const RowNode& looked, const Lifting& lifting) {
+    onnx::Node node;
+    node.op_type = lifting.op;
+    node.attributes = lifting.attributes;
+    for (std::size_t i = 0; i < view.inputs.size(); ++i) {
+      const std::string name(view.inputs[i]);
+      const bool repeated = std::find(lifting.repeats.begin(), lifting.repeats.end(), i) != lifting.repeats.end();
+      if (lifting.shapes[i]) {
+        LEAPP_ASSIGN_OR_RETURN(const RowValue value, value_of(name));
+        node.inputs.push_back(lifted(name, value, *lifting.shapes[i]));
+      } else {
+        node.inputs.push_back(repeated ? lifted_constant(name, looked.shape(i)) : current(name));
+      }
+    }
+    for (const auto& [input, numbers] : lifting.numbers) {
+      node.inputs.resize(std::max(node.inputs.size(), input + 1));
+      node.inputs[input] = write_.constant(numbers, std::string(view.outputs.front()) + "/numbers");
+    }
+    if (lifting.counted) {
+      node.inputs[*lifting.counted] = write_.counted(node.inputs[*lifting.counted], looked.shape(*lifting.counted));
+    }
+    if (lifting.op != view.op_type) node.inputs.resize(2);  // a reshape, or a choice of one's own
+    for (const std::string_view output : view.outputs) {
+      node.outputs.push_back(output.empty() ? std::string() : write_.fresh(std::string(output) + "/lifted"));
+    }
+    node.name = fmt::format("rows/{}({})", lifting.op, node.outputs.front());
+    write_.model().add_node(node);
+    for (std::size_t o = 0; o < view.outputs.size(); ++o) {
+      if (!view.outputs[o].empty())
+        take_lifted(std::string(view.outputs[o]), node.outputs[o], looked.result(o), lifting);
+    }
+    return {};
+  }
+
+  /// A result that has the rows before all axes, as a value that has them along the first.
+  void take_lifted(const std::string& name, const std::string& found, const Extents& shape, const Lifting& lifting) {
+    std::string from = found;
+    if (lifting.other_shape) {
+      from = write_.fresh(name + "/lifted");
+      write_.add_operator("Reshape", found, write_.rows_before(shape), from);
+    }
+    lifted_[{name, shape}] = from;
+    axes_[name] = {};
+    if (shape.empty()) {
+      renamed_[name] = from;
+      return;
+    }
+    if (needs_other_name(name)) renamed_[name] = write_.fresh(name + "/one");
+    Extents target = shape;
+    target.front() *= rows_;
+    write_.add_operator("Reshape", from, target, current(name));
+  }
+
   void freeze(const std::string& name, const Extents& numbers) {
-    const std::string made = constant(numbers, name + "/frozen");
+    const std::string made = write_.constant(numbers, name + "/frozen");
     renamed_[name] = made;
   }
 
@@ -450,18 +428,18 @@ class Widener {
     }
     for (const std::string_view output : node.outputs) {
       if (output.empty() || !needs_other_name(output)) continue;
-      renamed_[std::string(output)] = fresh(std::string(output) + "/one");
+      renamed_[std::string(output)] = write_.fresh(std::string(output) + "/one");
       if (!rename(output, renamed_[std::string(output)])) return unimplemented("it reads its own result");
       changed = true;
     }
     if (!changed) {
-      rewrite_.add_node(bytes);
+      write_.model().add_node(bytes);
       return {};
     }
     // A name that stays has to be said, too: others get the prefix.
     for (const std::string_view output : node.outputs) renaming.values.try_emplace(std::string(output), output);
     LEAPP_ASSIGN_OR_RETURN(onnx::Pieces pieces, onnx::rename_node(bytes, renaming));
-    rewrite_.add_node(std::move(pieces));
+    write_.model().add_node(std::move(pieces));
     return {};
   }
 
@@ -474,9 +452,9 @@ class Widener {
 
   Status add_outputs() {
     for (const bundle::Port& port : request_.node.outputs) {
-      rewrite_.add_output(wide_info(port));
+      write_.model().add_output(wide_info(port));
       LEAPP_ASSIGN_OR_RETURN(const RowValue value, value_of(port.name));
-      if (value.axis == 0 && !value.inner && port.shape.front() == 1) continue;
+      if (value.axis == 0 && !value.inner && !port.shape.empty() && port.shape.front() == 1) continue;
       if (value.shape != port.shape) {
         return unimplemented(fmt::format("the output {} has the shape {}, the bundle says {}", port.name,
                                          shape_text(value.shape), shape_text(port.shape)));
@@ -491,12 +469,12 @@ class Widener {
   Status give_out(const bundle::Port& port, const RowValue& value) {
     const Extents shape = widened_shape(port.shape, request_.rows);
     if (!value.axis) {
-      add_operator("Expand", current(port.name), shape, port.name);
+      write_.add_operator("Expand", current(port.name), shape, port.name);
       return {};
     }
     const std::int64_t before = before_rows(value.shape, *value.axis, value.inner);
-    const std::string from = carried(current(port.name), value.shape, before, 1);
-    add_operator("Reshape", from, shape, port.name);
+    const std::string from = write_.carried(current(port.name), value.shape, before, 1);
+    write_.add_operator("Reshape", from, shape, port.name);
     return {};
   }
 
@@ -505,13 +483,13 @@ class Widener {
   std::int64_t opset_ = 0;
   const onnx::ModelView& model_;
   native::LoweringResult lowered_;  ///< for one row: what shapes and constants there are
-  onnx::Rewrite rewrite_;
+  RowWriter write_;
   std::map<std::string, Extents, std::less<>> declared_;
-  std::map<std::string, RowPlace, std::less<>> axes_;  ///< of values that have rows
-  std::set<std::string, std::less<>> names_;
-  std::set<std::string, std::less<>> results_;  ///< outputs of the model
-  std::set<std::string, std::less<>> inset_;    ///< those without a leading 1
-  std::map<std::string, std::string> renamed_;  ///< values that have another name now
+  std::map<std::string, RowPlace, std::less<>> axes_;              ///< of values that have rows
+  std::set<std::string, std::less<>> results_;                     ///< outputs of the model
+  std::set<std::string, std::less<>> inset_;                       ///< those without a leading 1
+  std::map<std::string, std::string> renamed_;                     ///< values that have another name now
+  std::map<std::pair<std::string, Extents>, std::string> lifted_;  ///< value, a row's shape → rows before all axes
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::string>
       moved_;  ///< value, axis, entries before its rows → what has them there
 };
