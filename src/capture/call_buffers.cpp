@@ -21,13 +21,14 @@ bool CallBuffers::has_declared(const std::string& name) const {
 bool CallBuffers::is_declared(const std::string& name, const at::Tensor& tensor) const {
   return std::any_of(traces_.begin(), traces_.end(), [&](const BufferTrace& buffer) {
     if (!buffer.declared || buffer.name != name) return false;
-    const std::shared_ptr<StorageContent> memory = recorder_->table().memory(tensor);
+    const std::shared_ptr<StorageContent> memory = recorder_->table().memories().memory(tensor);
     return buffer.memory == memory && buffer.geometry == geometry_of(tensor, memory->begin());
   });
 }
 
 void CallBuffers::add(const annotate::Buffer& buffer, const at::Tensor& tensor, bool declared) {
-  const std::shared_ptr<StorageContent> memory = tensor.defined() ? recorder_->table().memory(tensor) : nullptr;
+  const std::shared_ptr<StorageContent> memory =
+      tensor.defined() ? recorder_->table().memories().memory(tensor) : nullptr;
   if (!memory || (declared && is_declared(buffer.name, tensor))) return;
   traces_.push_back({.name = buffer.name,
                      .declared = declared,

@@ -7,25 +7,25 @@
 #include <string>
 
 #include "capture/session_testing.h"
+#include "capture/trace_testing.h"
 
 namespace leapp::capture {
 namespace {
 
+using testing::says;
 using Draws = testing::SessionTest;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_F(Draws, ACallDrawsInEveryStep) {
   for (int i = 0; i < 2; ++i) call(at::ones({2}), [](const at::Tensor& x) { return x + at::randn({2}); });
   ASSERT_TRUE(stop());
-  EXPECT_TRUE(contains(graph(), "random aten::randn(")) << graph();
+  EXPECT_TRUE(says(graph(), "random aten::randn(")) << graph();
   EXPECT_TRUE(node().divergences.empty());
 }
 
 TEST_F(Draws, OneCallCannotTell) {
   call(at::ones({2}), [](const at::Tensor& x) { return x + at::randn({2}); });
   ASSERT_TRUE(stop());
-  EXPECT_FALSE(contains(graph(), "aten::randn")) << graph();
+  EXPECT_FALSE(says(graph(), "aten::randn")) << graph();
 }
 
 TEST_F(Draws, WhatIsReadAgainIsAConstant) {
@@ -37,7 +37,7 @@ TEST_F(Draws, WhatIsReadAgainIsAConstant) {
     });
   }
   ASSERT_TRUE(stop());
-  EXPECT_FALSE(contains(graph(), "random")) << graph();
+  EXPECT_FALSE(says(graph(), "random")) << graph();
   EXPECT_EQ(ports(), "x -> y");
   EXPECT_TRUE(node().divergences.empty());
 }
@@ -50,7 +50,7 @@ TEST_F(Draws, AGeneratorThatIsSetInEveryCallGivesAConstant) {
     });
   }
   ASSERT_TRUE(stop());
-  EXPECT_FALSE(contains(graph(), "random")) << graph();
+  EXPECT_FALSE(says(graph(), "random")) << graph();
 }
 
 TEST_F(Draws, WhatIsDrawnNowAndThenIsADifference) {
@@ -62,9 +62,9 @@ TEST_F(Draws, WhatIsDrawnNowAndThenIsADifference) {
     });
   }
   ASSERT_TRUE(stop());
-  EXPECT_FALSE(contains(graph(), "random")) << graph();
+  EXPECT_FALSE(says(graph(), "random")) << graph();
   ASSERT_EQ(node().divergences.size(), 1U);
-  EXPECT_TRUE(contains(node().divergences[0].text, "draws other numbers in call 2")) << node().divergences[0].text;
+  EXPECT_TRUE(says(node().divergences[0].text, "draws other numbers in call 2")) << node().divergences[0].text;
 }
 
 TEST_F(Draws, WhatIsDrawnOverMemoryDoesNotReadIt) {
@@ -74,7 +74,7 @@ TEST_F(Draws, WhatIsDrawnOverMemoryDoesNotReadIt) {
   }
   ASSERT_TRUE(stop());
   EXPECT_EQ(ports(), "x -> y");
-  EXPECT_TRUE(contains(graph(), "random aten::normal_functional(")) << graph();
+  EXPECT_TRUE(says(graph(), "random aten::normal_functional(")) << graph();
 }
 
 TEST_F(Draws, WhatAnotherNodeDrewIsAConstantOfBoth) {
@@ -87,9 +87,9 @@ TEST_F(Draws, WhatAnotherNodeDrewIsAConstantOfBoth) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto made = to_graph(node(i));
     ASSERT_TRUE(made.ok());
-    EXPECT_FALSE(contains(graph::print(made.value()), "random")) << graph::print(made.value());
+    EXPECT_FALSE(says(graph::print(made.value()), "random")) << graph::print(made.value());
   }
-  EXPECT_TRUE(contains(log(), "node 'inner' uses random numbers that aten::randn drew in another node")) << log();
+  EXPECT_TRUE(says(log(), "node 'inner' uses random numbers that aten::randn drew in another node")) << log();
 }
 
 TEST_F(Draws, NothingIsDrawnTwice) {

@@ -13,6 +13,15 @@
 
 namespace leapp::capture {
 
+Leak leak_of(const LeakSource& source, const ValueType& type, const ConstantCell& read) {
+  Leak leak;
+  leak.source = source;
+  leak.type = type;
+  leak.name = read.name;
+  leak.location = read.location;
+  return leak;
+}
+
 std::string title(const Leak& leak) {
   if (!leak.name.empty()) return fmt::format("'{}'", leak.name);
   if (leak.location == 0) return "a value without a name";
@@ -180,11 +189,7 @@ Leak& LeakFinder::leak_for(const LeakSource& source, const ValuePtr& value) {
   const auto found =
       std::find_if(leaks_.begin(), leaks_.end(), [&](const Leak& leak) { return leak.source == source; });
   if (found != leaks_.end()) return *found;
-  Leak leak;
-  leak.source = source;
-  leak.type = value->type;
-  leak.name = value->cell->name;
-  leak.location = value->cell->location;
+  Leak leak = leak_of(source, value->type, *value->cell);
   leak.read[call_.call] = evaluator_.value_of(value);
   leak.seen.push_back({call_.call, call_.pass, source});
   if (call_.is_way) leak.values.emplace(std::pair(source.port, source.key), value);

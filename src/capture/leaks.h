@@ -51,6 +51,9 @@ struct CallTrace {
   bool is_way = false;          ///< it is looked at as the first of a way, whose state others may have left
 };
 
+/// Of what a constant stands for, which is of `type` and has the name and the line of `read`.
+[[nodiscard]] Leak leak_of(const LeakSource& source, const ValueType& type, const ConstantCell& read);
+
 /// For messages: its name in quotes, or where it is read when nobody gave it one.
 std::string title(const Leak& leak);
 

@@ -28,6 +28,29 @@ Geometry physical(Geometry geometry) {
   return geometry;
 }
 
+bool holds_operand(c10::ArrayRef<Memory::Layer> layers, const Geometry& geometry) {
+  return std::any_of(layers.begin(), layers.end(), [&](const Memory::Layer& layer) {
+    return is_operand(*layer.value) && touch(layer.geometry, geometry);
+  });
+}
+
+ValuePtr flatten(const Memory::Layer& layer, TraceBuilder& builder) {
+  ValuePtr value = layer.value;
+  if (!layer.geometry.row_major()) value = builder.permute(value, layer.geometry.order());
+  return builder.reshape(value, {layer.geometry.element_count()});
+}
+
+// A piece of a published output is computed from it; a piece of what was drawn is no different from the whole.
+ValuePtr part_of(const ValuePtr& value, TraceBuilder& builder) {
+  if (value->kind == TracedKind::kFormer) {
+    Origin origin = *value->origin;
+    origin.part = true;
+    return make_value(TracedKind::kFormer, {}, std::move(origin));
+  }
+  if (value->kind != TracedKind::kPublished) return value;
+  return make_value(TracedKind::kGlue, {}, {.source = value, .glue_op = "a view", .location = builder.location()});
+}
+
 }  // namespace
 
 ValuePtr Memory::read(const Geometry& wanted, TraceBuilder& builder, ActivationId preferred) {
@@ -43,7 +66,7 @@ ValuePtr Memory::read(const Geometry& wanted, TraceBuilder& builder, ActivationI
       continue;
     }
     if (fallback || !touch(layer.geometry, geometry)) continue;
-    if (!holds_operand(geometry)) return part_of(layer.value, builder);
+    if (!holds_operand(layers_, geometry)) return part_of(layer.value, builder);
     const ValuePtr root = join(geometry.dtype, builder);
     const std::int64_t offset = geometry.byte_offset / geometry.item_size();
     const bool whole = geometry.covers(root->type.sizes[0] * geometry.item_size()) && geometry.row_major();
@@ -52,11 +75,6 @@ ValuePtr Memory::read(const Geometry& wanted, TraceBuilder& builder, ActivationI
     return resolve_bits(std::move(value), wanted, builder);
   }
   return fallback ? resolve_bits(std::move(fallback), wanted, builder) : nullptr;
-}
-
-bool Memory::holds_operand(const Geometry& geometry) const {
-  return std::any_of(layers_.begin(), layers_.end(),
-                     [&](const Layer& layer) { return is_operand(*layer.value) && touch(layer.geometry, geometry); });
 }
 
 void Memory::overlay(const Geometry& geometry, ValuePtr value) {
@@ -117,12 +135,6 @@ Geometry Memory::whole(at::ScalarType dtype) const {
 
 void Memory::forget_before() { use_.begin(); }
 
-ValuePtr Memory::flatten(const Layer& layer, TraceBuilder& builder) const {
-  ValuePtr value = layer.value;
-  if (!layer.geometry.row_major()) value = builder.permute(value, layer.geometry.order());
-  return builder.reshape(value, {layer.geometry.element_count()});
-}
-
 ValuePtr Memory::join(at::ScalarType dtype, TraceBuilder& builder) {
   std::size_t first = 0;
   ValuePtr root;
@@ -167,17 +179,6 @@ ValuePtr Memory::bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenanc
     if (is_operand(*layer.value)) cell->covered.push_back(layer.geometry);
   }
   return make_constant(std::move(cell));
-}
-
-// A piece of a published output is computed from it; a piece of what was drawn is no different from the whole.
-ValuePtr Memory::part_of(const ValuePtr& value, TraceBuilder& builder) const {
-  if (value->kind == TracedKind::kFormer) {
-    Origin origin = *value->origin;
-    origin.part = true;
-    return make_value(TracedKind::kFormer, {}, std::move(origin));
-  }
-  if (value->kind != TracedKind::kPublished) return value;
-  return make_value(TracedKind::kGlue, {}, {.source = value, .glue_op = "a view", .location = builder.location()});
 }
 
 }  // namespace leapp::capture

@@ -13,6 +13,7 @@
 
 #include "capture/geometry.h"
 #include "capture/memory_use.h"
+#include "capture/outside_writes.h"
 #include "capture/trace.h"
 #include "capture/trace_builder.h"
 
@@ -50,6 +51,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   [[nodiscard]] const c10::SmallVector<Layer, 1>& layers() const { return layers_; }
   /// Since forget_before().
   [[nodiscard]] const MemoryUse& use() const { return use_; }
+  [[nodiscard]] MemoryUse& use() { return use_; }
 
   /// The value at `geometry`, or null where only the bytes in memory are known.
   ValuePtr read(const Geometry& geometry, TraceBuilder& builder, ActivationId preferred);
@@ -69,7 +71,6 @@ class Memory : public std::enable_shared_from_this<Memory> {
   void add_constant(const std::shared_ptr<ConstantCell>& cell) { constants_.push_back(cell); }
   [[nodiscard]] bool has_constants() const;
 
-  void note_birth() { use_.note_birth(); }
   /// Someone takes what is in it for content, and no write was seen: it was filled past the dispatcher (torch.tensor).
   void note_filled() {
     if (plain()) use_.note_content();
@@ -81,21 +82,9 @@ class Memory : public std::enable_shared_from_this<Memory> {
   [[nodiscard]] Geometry whole(at::ScalarType dtype) const;
   void note_shape(const Geometry& geometry);
 
-  /// Something that the program did to it while no node was open.
-  struct OutsideWrite {
-    const OpInfo* info = nullptr;
-    std::vector<c10::IValue> arguments;  ///< in the order of the schema; None for the tensor that is written to
-    bool repeatable = false;             ///< it depends on nothing but these
-    Geometry place;
-    LocationId location = 0;
-    c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;  ///< the program's
-  };
-  [[nodiscard]] const std::vector<OutsideWrite>& outside_writes() const { return outside_; }
-  /// More than this are not remembered: then nothing is known.
-  static constexpr std::size_t kMostOutside = 4096;
-  void note_outside(OutsideWrite write) {
-    if (outside_.size() < kMostOutside) outside_.push_back(std::move(write));
-  }
+  /// What the program did to it while no node was open.
+  [[nodiscard]] const OutsideWrites& outside() const { return outside_; }
+  [[nodiscard]] OutsideWrites& outside() { return outside_; }
 
   /// Someone still has it.
   [[nodiscard]] virtual bool alive() = 0;
@@ -120,13 +109,10 @@ class Memory : public std::enable_shared_from_this<Memory> {
   std::optional<Geometry> whole_;
   MemoryUse use_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
-  std::vector<OutsideWrite> outside_;
+  OutsideWrites outside_;
 
  private:
   ValuePtr join(at::ScalarType dtype, TraceBuilder& builder);
-  ValuePtr part_of(const ValuePtr& value, TraceBuilder& builder) const;
-  bool holds_operand(const Geometry& geometry) const;
-  ValuePtr flatten(const Layer& layer, TraceBuilder& builder) const;
   ValuePtr bytes_in_memory(at::ScalarType dtype, const ValuePtr& provenance, TraceBuilder& builder);
 };
 

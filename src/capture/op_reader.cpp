@@ -135,7 +135,7 @@ void OpReader::written(PendingOp& op, c10::ArrayRef<const c10::IValue> inputs) {
   const auto add = [&](std::size_t argument) {
     for_each_tensor(inputs[argument], [&](const at::Tensor& tensor) {
       op.written.push_back({tensor, argument, version_of(tensor)});
-      if (writes_content) state_.table.about_to_write(tensor, op.in_node);
+      if (writes_content) state_.table.memories().about_to_write(tensor, op.in_node);
     });
   };
   for (const std::size_t at : op.info->writes()) add(at);

@@ -45,7 +45,7 @@ void OpResults::in_node(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   if (is_published_whole(op, outputs)) return;
   switch (op.info->op_class()) {
     case OpClass::kFilled:
-      state_.table.note_filled(outputs[0].toTensor());
+      state_.table.memories().note_filled(outputs[0].toTensor());
       return reshape(op, outputs[0].toTensor());
     case OpClass::kIdentity:
     case OpClass::kReshape:
@@ -71,7 +71,7 @@ void OpResults::in_node(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
     case OpClass::kControl:
       return control(op, outputs);
     case OpClass::kUninitialised:
-      return state_.table.note_birth(outputs[0].toTensor());
+      return state_.table.memories().note_birth(outputs[0].toTensor());
     case OpClass::kMetadata:
     case OpClass::kIgnored:
       return;
@@ -100,15 +100,15 @@ void OpResults::idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
 }
 
 void OpResults::note_outside(const PendingOp& op, const at::Tensor& tensor) {
-  const auto memory = state_.table.memory(tensor);
+  const auto memory = state_.table.memories().memory(tensor);
   if (!memory) return;
-  memory->note_outside({op.info, op.given, op.repeatable, geometry_of(tensor, memory->begin()), op.location,
-                        WeakTensor(tensor.getIntrusivePtr())});
+  memory->outside().note({op.info, op.given, op.repeatable, geometry_of(tensor, memory->begin()), op.location,
+                          WeakTensor(tensor.getIntrusivePtr())});
 }
 
 bool OpResults::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   if (op.owner == 0) {
-    const auto fill = [&](const at::Tensor& tensor) { state_.table.note_filled(tensor); };
+    const auto fill = [&](const at::Tensor& tensor) { state_.table.memories().note_filled(tensor); };
     for (const c10::IValue& output : outputs) for_each_tensor(output, fill);
     for (const PendingOp::Written& written : op.written) fill(written.tensor);
     return true;

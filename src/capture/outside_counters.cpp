@@ -22,7 +22,7 @@
 namespace leapp::capture {
 namespace {
 
-using Writes = std::vector<Memory::OutsideWrite>;
+using Writes = std::vector<OutsideWrite>;
 using NameOf = std::function<std::string(const at::Tensor&)>;
 
 /// What the calls of a node read at one place of it.
@@ -52,7 +52,7 @@ ValuePtr constant_at(const Use& use) {
   return found;
 }
 
-bool same_write(const Memory::OutsideWrite& a, const Memory::OutsideWrite& b) {
+bool same_write(const OutsideWrite& a, const OutsideWrite& b) {
   if (a.info != b.info || !(a.place == b.place) || a.arguments.size() != b.arguments.size()) return false;
   for (std::size_t i = 0; i < a.arguments.size(); ++i) {
     if (!same_attribute(a.arguments[i], b.arguments[i])) return false;
@@ -60,13 +60,13 @@ bool same_write(const Memory::OutsideWrite& a, const Memory::OutsideWrite& b) {
   return true;
 }
 
-std::string text_of_write(const Memory::OutsideWrite& write) {
+std::string text_of_write(const OutsideWrite& write) {
   return fmt::format("{}{}", write.info->qualified_name(), at_line(write.location));
 }
 
 /// Applied once to `value`.
 ValuePtr advanced(const Writes& step, ValuePtr value, TraceBuilder& builder) {
-  for (const Memory::OutsideWrite& write : step) {
+  for (const OutsideWrite& write : step) {
     builder.set_current(write.info, write.location);
     const FunctionalTwin& twin = write.info->twin();
     std::vector<TraceArgument> arguments;
@@ -109,7 +109,7 @@ class CounterFinder {
     const ValuePtr first = constant_at(use);
     if (!first || first->kind != TracedKind::kConstant) return;
     const auto memory = first->cell->home.lock();
-    if (!memory || memory->outside_writes().empty() || memory->outside_writes().size() >= Memory::kMostOutside) return;
+    if (!memory || memory->outside().all().empty() || memory->outside().too_many()) return;
     CounterReads reads{&node, {use}, {{node.first_call, first}}, divergences.front()->location};
     for (const Divergence* divergence : divergences) {
       const ConstantCell& cell = *divergence->now->cell;
@@ -131,7 +131,7 @@ class CounterFinder {
   }
 
   static std::optional<Writes> between(const OutsideCounter& counter, const ValuePtr& a, const ValuePtr& b) {
-    const Writes& all = counter.memory->outside_writes();
+    const Writes& all = counter.memory->outside().all();
     const auto from = static_cast<std::ptrdiff_t>(a->cell->outside);
     const auto to = static_cast<std::ptrdiff_t>(b->cell->outside);
     if (from >= to) return std::nullopt;
@@ -157,7 +157,7 @@ class CounterFinder {
       counter.why_not = fmt::format("call {} read another content of it, and no operator wrote to it", now.first);
       return;
     }
-    for (const Memory::OutsideWrite& write : *writes) {
+    for (const OutsideWrite& write : *writes) {
       const OpClass kind = write.info->op_class();
       const bool follows = write.repeatable && write.place == counter.place && kind == OpClass::kPlain &&
                            !write.info->facts().inplace_view && write.info->twin().op;
@@ -222,7 +222,7 @@ class CounterPromoter {
 
   std::string name_for(const OutsideCounter& counter) {
     std::string name;
-    for (const Memory::OutsideWrite& write : counter.memory->outside_writes()) {
+    for (const OutsideWrite& write : counter.memory->outside().all()) {
       const at::Tensor tensor = locked(write.tensor);
       if (!tensor.defined()) continue;
       name = name_of_(tensor);
@@ -296,7 +296,7 @@ class CounterPromoter {
 
   static std::string what(const OutsideCounter& counter, const CounterReads& reader, const std::string& name) {
     std::set<std::string> lines;
-    for (const Memory::OutsideWrite& write : counter.step) lines.insert(text_of_write(write));
+    for (const OutsideWrite& write : counter.step) lines.insert(text_of_write(write));
     return fmt::format(
         "{}node '{}' reads '{}', which the program advances between its calls, outside of all nodes ({})",
         line_prefix(reader.location), reader.node->name, name, fmt::join(lines, ", "));

@@ -15,8 +15,6 @@
 namespace leapp::capture {
 namespace {
 
-constexpr ActivationId kPhaseOwner = std::numeric_limits<ActivationId>::max();  // it is no constant
-
 std::vector<std::unique_ptr<NodeRecord>> ways_of_node(const NodeRecord& node) {
   std::vector<std::unique_ptr<NodeRecord>> found;
   const auto add = [&](const NodeRecord& path) {
@@ -44,31 +42,7 @@ bool has_ways(const NodeRecord& node) {
          std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return several(*other); });
 }
 
-void put_operand(const Use& use, const ValuePtr& value) {
-  std::size_t operand = 0;
-  for_each_operand(*use.op, [&](ValuePtr& slot) {
-    if (operand++ == use.operand) slot = value;
-  });
-}
-
-ValuePtr operand_of(const Use& use) {
-  ValuePtr found;
-  std::size_t operand = 0;
-  for_each_operand(*use.op, [&](const ValuePtr& value) {
-    if (operand++ == use.operand) found = value;
-  });
-  return found;
-}
-
 }  // namespace
-
-PhasePaths::PhasePaths(std::vector<std::unique_ptr<NodeRecord>> ways)
-    : ways_(std::move(ways)), builder_([](auto&&...) {}, 0) {
-  Origin origin;
-  origin.port = "the phase of the calls";
-  phase_ = make_value(TracedKind::kInput, {at::kLong, {}}, std::move(origin));
-  phase_->owner = kPhaseOwner;
-}
 
 std::unique_ptr<PhasePaths> PhasePaths::find(const NodeRecord& node) {
   if (!has_ways(node)) return nullptr;
@@ -88,7 +62,6 @@ bool PhasePaths::find_schedule_of(std::size_t calls) {
     for (const auto& [call, pass] : ways_[way]->taken) {
       if (call < calls) way_of_call_[call] = way;
       way_in_[pass] = way;
-      call_in_[pass] = call;
     }
   }
   if (std::find(way_of_call_.begin(), way_of_call_.end(), kNone) != way_of_call_.end()) return false;
@@ -119,7 +92,7 @@ bool PhasePaths::ask_for_phases() {
       known[way] = true;
       group_of_[way] = group;
       for (std::size_t i = 0; i < std::min(group + 1, groups_.size() - 1); ++i) {
-        const ValuePtr value = condition(groups_[i]);
+        const ValuePtr value = number_.is_one_of(groups_[i]);
         asked[way].push_back({.op = value->op, .taken = i == group, .value = value, .phase = true});
       }
     }
@@ -129,161 +102,18 @@ bool PhasePaths::ask_for_phases() {
   return true;
 }
 
-ValuePtr PhasePaths::condition(const Phases& phases) {
-  ValuePtr& known = conditions_[phases];
-  if (known) return known;
-  const auto make = [&](const char* name, const char* overload, std::vector<TraceArgument> arguments) {
-    return builder_.result(builder_.make(op_info(name, overload), std::move(arguments)), 0, {at::kBool, {}});
-  };
-  ValuePtr any;
-  for (const std::size_t phase : phases) {
-    const ValuePtr is =
-        make("aten::eq", "Scalar",
-             {TraceArgument::of(phase_), TraceArgument::of(c10::IValue(static_cast<std::int64_t>(phase)))});
-    any = any ? make("aten::logical_or", "", {TraceArgument::of(any), TraceArgument::of(is)}) : is;
-  }
-  return known = any;
-}
-
 bool PhasePaths::split_reads() {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    look_at_reads(group);
+    std::vector<NodeRecord*> ways;
     for (std::size_t way = 0; way < ways_.size(); ++way) {
-      if (group_of_[way] == group && !split_reads_of(*ways_[way], group)) return false;
+      if (group_of_[way] == group) ways.push_back(ways_[way].get());
     }
+    if (!reads_.split(ways, groups_[group])) return false;
   }
   for (std::size_t way = 0; way < ways_.size(); ++way) {
     for (const TraceOp* op : slice_of(roots_of(*ways_[way])).ops) way_of_[op] = way;
   }
   return true;
-}
-
-// Ways that data decides between have places of the program in common: what one of them found there in a phase that
-// another was not seen in is what that would find.
-void PhasePaths::look_at_reads(std::size_t group) {
-  points_.clear();
-  for (std::size_t way = 0; way < ways_.size(); ++way) {
-    if (group_of_[way] != group) continue;
-    const PathReads points(*ways_[way]);
-    for (const Leak& leak : ways_[way]->leaks) {
-      if (leak.memory || leak.source.node != ways_[way]->name) continue;
-      for (const auto& [use, place] : leak.uses) {
-        if (const Point* point = points.point_of(use)) look_at(leak, points_[*point]);
-      }
-    }
-  }
-}
-
-void PhasePaths::look_at(const Leak& leak, PointReads& reads) const {
-  for (const Leak::Seen& seen : leak.seen) {
-    if (seen.fresh || seen.source.node != leak.source.node) continue;
-    const auto way = way_in_.find(seen.pass - seen.source.delay);
-    const Kept what{seen.source.port, seen.source.key};
-    const auto value = leak.values.find(what);
-    if (way == way_in_.end() || value == leak.values.end()) {
-      reads.agree = false;
-      continue;
-    }
-    const std::size_t phase = schedule_.phase_of(seen.call);
-    ReadClass& read = reads.by_phase.try_emplace(phase, ReadClass{{phase}, {}, seen, value->second}).first->second;
-    if (read.left.try_emplace(way->second, what).first->second != what) reads.agree = false;
-  }
-}
-
-bool PhasePaths::split_reads_of(NodeRecord& way, std::size_t group) {
-  const PathReads points(way);
-  std::vector<Leak> leaks;
-  for (const Leak& leak : way.leaks) {
-    if (leak.memory || leak.source.node != way.name) {
-      leaks.push_back(leak);
-      continue;
-    }
-    const auto classes = classes_of(leak, points);
-    if (!classes) return false;
-    if (!classes->empty() && !covers(*classes, group)) unseen_.insert(leak.location);
-    classes->size() < 2 ? leaks.push_back(leak) : split(leak, *classes, leaks);
-  }
-  way.leaks = std::move(leaks);
-  return true;
-}
-
-// Nothing: in one phase it reads now this, now that.
-std::optional<std::vector<PhasePaths::ReadClass>> PhasePaths::classes_of(const Leak& leak,
-                                                                         const PathReads& points) const {
-  std::map<std::size_t, ReadClass> by_phase;
-  for (const auto& [use, place] : leak.uses) {
-    const Point* point = points.point_of(use);
-    const auto reads = point ? points_.find(*point) : points_.end();
-    if (reads == points_.end()) continue;
-    if (!reads->second.agree) return std::nullopt;
-    for (const auto& [phase, read] : reads->second.by_phase) {
-      ReadClass& known = by_phase.try_emplace(phase, read).first->second;
-      for (const auto& [way, what] : read.left) {
-        if (known.left.try_emplace(way, what).first->second != what) return std::nullopt;
-      }
-    }
-  }
-  std::vector<ReadClass> classes;
-  for (auto& [phase, read] : by_phase) {
-    const auto agrees = [&](const ReadClass& other) {
-      return std::all_of(read.left.begin(), read.left.end(), [&](const auto& left) {
-        const auto same = other.left.find(left.first);
-        return same == other.left.end() || same->second == left.second;
-      });
-    };
-    const auto found = std::find_if(classes.begin(), classes.end(), agrees);
-    if (found == classes.end()) {
-      classes.push_back(std::move(read));
-    } else {
-      found->phases.insert(phase);
-      found->left.insert(read.left.begin(), read.left.end());
-    }
-  }
-  return classes;
-}
-
-// Whether it is known what it reads in all phases in which it may be read.
-bool PhasePaths::covers(const std::vector<ReadClass>& classes, std::size_t group) const {
-  return std::all_of(groups_[group].begin(), groups_[group].end(), [&](std::size_t phase) {
-    return std::any_of(classes.begin(), classes.end(),
-                       [&](const ReadClass& one) { return one.phases.contains(phase); });
-  });
-}
-
-void PhasePaths::split(const Leak& leak, const std::vector<ReadClass>& classes, std::vector<Leak>& made) {
-  builder_.set_location(leak.location);
-  ValuePtr chosen;
-  std::vector<Leak> parts;
-  for (const ReadClass& one : classes) {
-    Leak& part = parts.emplace_back(leak);
-    part.uses.clear();
-    const auto elsewhere = [&](std::size_t call) { return !one.phases.contains(schedule_.phase_of(call)); };
-    std::erase_if(part.seen, [&](const Leak::Seen& seen) { return elsewhere(seen.call); });
-    std::erase_if(part.read, [&](const auto& read) { return elsewhere(read.first); });
-    part.next.clear();
-    part.source = one.seen.source;
-    if (part.seen.empty()) part.seen.push_back(one.seen);
-    if (!chosen) {
-      chosen = one.value;
-      continue;
-    }
-    chosen = builder_.where(condition(one.phases), one.value, chosen);
-    part.uses.emplace(Use{chosen->op.get(), 1}, Geometry());
-    chosen_[Use{chosen->op.get(), 1}] = one.phases;
-    if (parts.size() > 2) continue;
-    parts[0].uses.emplace(Use{chosen->op.get(), 2}, Geometry());
-    chosen_[Use{chosen->op.get(), 2}] = classes[0].phases;
-  }
-  for (const auto& [use, place] : leak.uses) {
-    replaced_.emplace_back(use, operand_of(use));
-    put_operand(use, chosen);
-  }
-  for (Leak& part : parts) made.push_back(std::move(part));
-}
-
-void PhasePaths::undo() {
-  for (auto at = replaced_.rbegin(); at != replaced_.rend(); ++at) put_operand(at->first, at->second);
-  replaced_.clear();
 }
 
 std::vector<NodeRecord*> PhasePaths::paths() const {
@@ -292,30 +122,11 @@ std::vector<NodeRecord*> PhasePaths::paths() const {
   return found;
 }
 
-ValuePtr PhasePaths::next(TraceBuilder& builder) const {
-  const auto number = [](std::size_t value) {
-    return TraceArgument::of(c10::IValue(static_cast<std::int64_t>(value)));
-  };
-  const auto make = [&](const char* name, const char* overload, std::vector<TraceArgument> arguments,
-                        at::ScalarType dtype) {
-    return builder.result(builder.make(op_info(name, overload), std::move(arguments)), 0, {dtype, {}});
-  };
-  const ValuePtr up = make("aten::add", "Scalar", {TraceArgument::of(phase_), number(1), number(1)}, at::kLong);
-  if (schedule_.warm_up == 0)
-    return make("aten::remainder", "Scalar", {TraceArgument::of(up), number(schedule_.period)}, at::kLong);
-  // The phases of the beginning do not come again.
-  const ValuePtr over = builder.cast(
-      make("aten::ge", "Scalar", {TraceArgument::of(up), number(schedule_.count())}, at::kBool), at::kLong);
-  const ValuePtr back = make("aten::mul", "Scalar", {TraceArgument::of(over), number(schedule_.period)}, at::kLong);
-  return make("aten::sub", "Tensor", {TraceArgument::of(up), TraceArgument::of(back), number(1)}, at::kLong);
-}
-
-PhasePaths::Phases PhasePaths::phases_that_read(const std::map<Use, Geometry>& uses) const {
+Phases PhasePaths::phases_that_read(const std::map<Use, Geometry>& uses) const {
   Phases found;
   for (const auto& [use, place] : uses) {
-    const auto chosen = chosen_.find(use);
-    if (chosen != chosen_.end()) {
-      found.insert(chosen->second.begin(), chosen->second.end());
+    if (const Phases* chosen = reads_.phases_of(use)) {
+      found.insert(chosen->begin(), chosen->end());
       continue;
     }
     const auto way = way_of_.find(use.op);

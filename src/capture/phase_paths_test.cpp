@@ -12,8 +12,7 @@ namespace leapp::capture {
 namespace {
 
 using testing::Analysed;
-
-bool has_text(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using testing::says;
 
 // if not self.queue: self.queue.extend(x * 2)
 std::string filling_call(int pass) {
@@ -69,10 +68,10 @@ constexpr const char* kQueue =
 TEST(PhasePaths, AQueueThatTheProgramKeeps) {
   Analysed result(queue_calls(9));
   EXPECT_EQ(result.graph("n"), kQueue);
-  EXPECT_TRUE(has_text(result.ports(), "phase = n/phase of the pass before")) << result.ports();
+  EXPECT_TRUE(says(result.ports(), "phase = n/phase of the pass before")) << result.ports();
   EXPECT_EQ(result.divergences("n"), "");
-  EXPECT_TRUE(has_text(result.log(), "Its 9 calls did the same every 3 calls. This is exported as state 'phase'"));
-  EXPECT_FALSE(has_text(result.log(), "at the beginning")) << result.log();
+  EXPECT_TRUE(says(result.log(), "Its 9 calls did the same every 3 calls. This is exported as state 'phase'"));
+  EXPECT_FALSE(says(result.log(), "at the beginning")) << result.log();
 }
 
 // self.row[self.at] = x * 2; y = stack(self.row): one place of the program reads another entry in each phase.
@@ -97,20 +96,20 @@ TEST(PhasePaths, EntriesThatAreReplacedInTurn) {
   std::string text;
   for (int pass = 0; pass < 8; ++pass) text += ring_call(pass);
   Analysed result(text);
-  EXPECT_TRUE(has_text(result.ports(), "phase")) << result.ports() << result.log();
+  EXPECT_TRUE(says(result.ports(), "phase")) << result.ports() << result.log();
   EXPECT_EQ(result.divergences("n"), "");
 }
 
 TEST(PhasePaths, WhatIsNotConfirmedStaysADifference) {
   Analysed result(queue_calls(6));
-  EXPECT_TRUE(has_text(result.divergences("n"), "an earlier call computed it")) << result.divergences("n");
-  EXPECT_FALSE(has_text(result.ports(), "phase"));
+  EXPECT_TRUE(says(result.divergences("n"), "an earlier call computed it")) << result.divergences("n");
+  EXPECT_FALSE(says(result.ports(), "phase"));
 }
 
 TEST(PhasePaths, AnErrorWhereStateIsToBeDeclared) {
   Analysed result(queue_calls(9), Leaks::kError);
   ASSERT_EQ(result.node("n").refusals.size(), 1);
-  EXPECT_TRUE(has_text(result.node("n").refusals[0], "p.py:1: node 'n' goes other ways from call to call"));
+  EXPECT_TRUE(says(result.node("n").refusals[0], "p.py:1: node 'n' goes other ways from call to call"));
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ OpenQuestions::Holders CallRecorder::keep_next_values(NodeRecord& record, const 
       if (now->defined()) leak.next[number] = copied_content(*now);
     } else if (leak.in_place) {
       leak.next[number] = leak.memory->content_before(leak.place);
-    } else if (auto holder = recorder_.table().holder_of(leak.source, pass_)) {
+    } else if (auto holder = recorder_.table().tensors().holder_of(leak.source, pass_)) {
       holders.emplace_back(i, std::move(*holder));
     }
   }
@@ -156,7 +156,7 @@ void CallRecorder::publish(const NodeRecord& node, const CallOutputs& outputs) {
 OpenQuestions::Holders CallRecorder::nameless_ends(const NodeRecord& record) {
   OpenQuestions::Holders holders;
   for (std::size_t i = 0; i < record.ends.size(); ++i) {
-    auto holder = recorder_.table().holder_of(*record.ends[i].memory, record.ends[i].place);
+    auto holder = recorder_.table().tensors().holder_of(*record.ends[i].memory, record.ends[i].place);
     if (holder) holders.emplace_back(i, std::move(*holder));
   }
   return holders;
@@ -167,10 +167,10 @@ OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     const Leak& leak = record.leaks[i];
     if (!leak.name.empty() || leak.asked >= kMaxAsked) continue;
-    const TensorTable& table = recorder_.table();
-    auto holder = leak.in_place ? table.holder_of(*leak.memory, leak.place) : std::nullopt;
-    if (!holder) holder = table.holder_of(leak.source, pass_);
-    if (!holder) holder = table.holder_of(leak.source, pass_ - leak.source.delay);  // it is still there
+    const TensorEntries& tensors = recorder_.table().tensors();
+    auto holder = leak.in_place ? tensors.holder_of(*leak.memory, leak.place) : std::nullopt;
+    if (!holder) holder = tensors.holder_of(leak.source, pass_);
+    if (!holder) holder = tensors.holder_of(leak.source, pass_ - leak.source.delay);  // it is still there
     if (holder) holders.emplace_back(i, std::move(*holder));
   }
   return holders;

@@ -17,7 +17,7 @@ Recorder::Recorder(std::shared_ptr<FrontEnd> front_end, CaptureState::Warn warn)
 
 ActivationId Recorder::open(const std::string& node) {
   if (!state_.calls.any()) {
-    state_.table.begin();
+    state_.table.memories().begin();
     state_.numbers_of_constants.clear();
   }
   return state_.calls.open(node);
@@ -116,7 +116,7 @@ void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {
   const bool only_checked = front_end_->is_only_checked();
   const LocationId where = only_checked ? 0 : front_end_->location();
   const auto guard = lock();
-  state_.table.note_filled(tensor);
+  state_.table.memories().note_filled(tensor);
   if (only_checked) return;
   const ValuePtr value = state_.table.find(tensor);
   if (value && state_.calls.contains(value->owner)) state_.escapes.left(state_.calls.name_of(value->owner), how, where);

@@ -49,7 +49,7 @@ class Recorder {
   class Lock {
    public:
     explicit Lock(Recorder& recorder) : recorder_(recorder), guard_(recorder.mutex_) {}
-    ~Lock() { released_ = recorder_.state_.table.take_released(); }
+    ~Lock() { released_ = recorder_.state_.table.memories().take_released(); }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 

@@ -292,11 +292,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
     found->uses.emplace(use, Geometry());
     return;
   }
-  Leak leak;
-  leak.source = source;
-  leak.type = first->type;
-  leak.name = now->cell->name;
-  leak.location = now->cell->location;
+  Leak leak = leak_of(source, first->type, *now->cell);
   leak.read[record_.first_call] = evaluator_.value_of(first);
   note_seen(leak, source, now, false);
   leak.uses.emplace(use, Geometry());

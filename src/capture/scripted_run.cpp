@@ -14,7 +14,8 @@
 
 #include "capture/hook.h"
 #include "capture/recorder.h"
-#include "capture/scripted_control.h"
+#include "capture/scripted_branch.h"
+#include "capture/scripted_loop.h"
 #include "capture/tensor_notices.h"
 
 namespace leapp::capture {

@@ -67,4 +67,11 @@ class ScriptedTest : public SessionTest {
   }
 };
 
+/// The same with the lines of a function of `x`, which is [2, 3, 1].
+class ScriptedBodyTest : public ScriptedTest {
+ protected:
+  std::string of(const std::string& body) { return recorded("def f(x):\n" + body, at::tensor({2.0F, 3.0F, 1.0F})); }
+  [[nodiscard]] bool warned() { return log().find("[warning]") != std::string::npos; }
+};
+
 }  // namespace leapp::capture::testing

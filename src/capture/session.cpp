@@ -55,7 +55,7 @@ Status Session::stop() {
   attempt([&] {
     annotations_->abandon_all();
     const auto guard = recorder->lock();
-    if (recording_.options.leaks != Leaks::kConstant) left = recorder->table().kept_tensors();
+    if (recording_.options.leaks != Leaks::kConstant) left = recorder->table().tensors().kept();
   });
   remove_hook();
   {

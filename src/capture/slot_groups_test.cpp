@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "capture/trace_testing.h"
+#include "capture/path_testing.h"
 
 namespace leapp::capture {
 namespace {
 
-class SlotGroupsTest : public ::testing::Test {
+class SlotGroupsTest : public testing::PathTest {
  protected:
   // y = x + self.a + self.b; self.a = x * 3; another way ends with y * 2
   static std::string call(int pass, bool taken, const std::string& facts) {
@@ -40,16 +40,11 @@ keep %3
   }
 
   SlotGroups group(const std::string& text) {
-    calls_ = std::make_unique<testing::RecordedCalls>(text);
-    NodeRecord& node = calls_->node("n");
-    paths_ = {&node};
-    for (const auto& other : node.others) paths_.push_back(other.get());
+    record(text);
     history_ = std::make_unique<PathHistory>(paths_);
     return group_leaks(*history_);
   }
 
-  std::unique_ptr<testing::RecordedCalls> calls_;
-  std::vector<NodeRecord*> paths_;
   std::unique_ptr<PathHistory> history_;
 };
 

@@ -11,46 +11,26 @@
 
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
-#include "capture/trace_testing.h"
+#include "capture/path_testing.h"
 
 namespace leapp::capture {
 namespace {
 
 // if x.sum() > 0: self.h = x * 3 else: self.h = -x;   y = x + self.h of `delay` passes ago
 std::string history_call(int pass, bool taken, const std::string& facts) {
-  return fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %h = constant float32[2] [{}, 0]
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-  %3: float32[2] = {}  @ "p.py":{}
-  %4: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)  @ "p.py":4
-  return (y=%4)
-}}
-{}
-guard %2 {} at "p.py":2
-keep %3
-)",
-                     pass, pass, taken ? "aten::mul.Tensor(self=%x, other=3.0)" : "aten::neg(self=%x)", taken ? 3 : 5,
-                     facts, taken);
+  const std::string update =
+      taken ? "aten::mul.Tensor(self=%x, other=3.0)  @ \"p.py\":3" : "aten::neg(self=%x)  @ \"p.py\":5";
+  return testing::deciding_call(pass, taken, facts + "\nkeep %3", "  %3: float32[2] = " + update + "\n");
 }
 
 std::string former(int pass) { return fmt::format("constant %h named \"h\" from n %3 of pass {}", pass); }
 
-class SlotValuesTest : public ::testing::Test {
+class SlotValuesTest : public testing::PathTest {
  protected:
   StateSlots find(const std::string& text) {
-    calls_ = std::make_unique<testing::RecordedCalls>(text);
-    NodeRecord& node = calls_->node("n");
-    paths_ = {&node};
-    for (const auto& other : node.others) paths_.push_back(other.get());
+    record(text);
     return find_slots(paths_, evaluator_);
   }
-
-  LiteralEvaluator evaluator_;
-  std::unique_ptr<testing::RecordedCalls> calls_;
-  std::vector<NodeRecord*> paths_;
 };
 
 TEST_F(SlotValuesTest, ARowOfWhatEitherPathMade) {

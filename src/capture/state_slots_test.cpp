@@ -12,56 +12,26 @@
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
 #include "capture/path_reads.h"
-#include "capture/trace_testing.h"
+#include "capture/path_testing.h"
 
 namespace leapp::capture {
 namespace {
 
-using testing::RecordedCalls;
+using testing::filling_memory_call;
+using testing::leaving_call;
+using testing::memory_facts;
+using testing::memory_head;
+using testing::reading_memory_call;
+using testing::setting_call;
 
-class StateSlotsTest : public ::testing::Test {
+class StateSlotsTest : public testing::PathTest {
  protected:
-  // if x.sum() > 0: <update>;   y = x + self.h
-  static std::string call(int pass, bool taken, const std::string& facts, const std::string& update = "") {
-    return fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %h = constant float32[2] [{}, 0]
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-{}  %4: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)  @ "p.py":4
-  return (y=%4)
-}}
-{}
-guard %2 {} at "p.py":2
-)",
-                       pass, pass, update, facts, taken);
-  }
-  // ... self.h = x * 3
-  static std::string set(int pass, const std::string& of_h) {
-    return call(pass, true, "constant %h named \"h\" at \"p.py\":4 " + of_h + "\nkeep %3",
-                "  %3: float32[2] = aten::mul.Tensor(self=%x, other=3.0)  @ \"p.py\":3\n");
-  }
-  static std::string leave(int pass, const std::string& of_h) {
-    return call(pass, false, "constant %h named \"h\" at \"p.py\":4 " + of_h);
-  }
-
-  void record(const std::string& text) {
-    calls_ = std::make_unique<RecordedCalls>(text);
-    NodeRecord& node = calls_->node("n");
-    paths_ = {&node};
-    for (const auto& other : node.others) paths_.push_back(other.get());
-  }
   StateSlots find() { return find_slots(paths_, evaluator_); }
-
-  LiteralEvaluator evaluator_;
-  std::unique_ptr<RecordedCalls> calls_;
-  std::vector<NodeRecord*> paths_;
 };
 
 TEST_F(StateSlotsTest, WhatOnePathSetsAnotherLeavesAlone) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0") +
-         set(3, "from n %3 of pass 0") + set(4, "from n %3 of pass 3"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 0") +
+         setting_call(3, "from n %3 of pass 0") + setting_call(4, "from n %3 of pass 3"));
   ASSERT_EQ(paths_.size(), 2U);
   const StateSlots found = find();
   ASSERT_FALSE(found.odd) << found.odd->reason;
@@ -82,7 +52,7 @@ TEST_F(StateSlotsTest, WhatOnePathSetsAnotherLeavesAlone) {
 }
 
 TEST_F(StateSlotsTest, AReadThatNoSlotStandsFor) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0"));
   const auto odd = find_unexplained(paths_, {});
   ASSERT_TRUE(odd.has_value());
   EXPECT_EQ(odd->path, 1U);
@@ -90,7 +60,7 @@ TEST_F(StateSlotsTest, AReadThatNoSlotStandsFor) {
 }
 
 TEST_F(StateSlotsTest, NobodyKnowsWhatTheLastPathLeaves) {
-  record(set(0, "alone") + set(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 1"));
+  record(setting_call(0, "alone") + setting_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 1"));
   const StateSlots found = find();
   ASSERT_TRUE(found.odd.has_value());
   EXPECT_TRUE(found.slots.empty());
@@ -99,36 +69,17 @@ TEST_F(StateSlotsTest, NobodyKnowsWhatTheLastPathLeaves) {
 }
 
 TEST_F(StateSlotsTest, APathThatLeavesItAloneOnlySometimes) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0") +
-         set(3, "from n %4 of pass 2") + leave(4, "from n %3 of pass 3"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 0") +
+         setting_call(3, "from n %4 of pass 2") + leaving_call(4, "from n %3 of pass 3"));
   const StateSlots found = find();
   ASSERT_TRUE(found.odd.has_value());
   EXPECT_EQ(found.odd->path, 1U);
 }
 
-std::string in_memory(int pass, bool taken, const char* elements) {
-  const std::string head = fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-)",
-                                       pass);
-  const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
-  if (taken) {
-    return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
-           "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
-  }
-  return head + fmt::format(
-                    "  %h = constant float32[2] [{}]\n  %3: float32[2] = aten::add.Tensor(self=%x, other=%h, alpha=1)\n"
-                    "  return (y=%3)\n}}\n{}guard %2 false at \"p.py\":2\nconstant %h in @h float32[2]\n",
-                    elements, memory);
-}
-
 TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
   for (const bool writer_first : {false, true}) {
-    record(writer_first ? in_memory(0, true, "") + in_memory(1, false, "1, 2")
-                        : in_memory(0, false, "5, 6") + in_memory(1, true, "") + in_memory(2, false, "1, 2"));
+    record(writer_first ? filling_memory_call(0) + reading_memory_call(1, "1, 2")
+                        : reading_memory_call(0, "5, 6") + filling_memory_call(1) + reading_memory_call(2, "1, 2"));
     const StateSlots found = find();
     ASSERT_FALSE(found.odd) << found.odd->reason;
     ASSERT_EQ(found.slots.size(), 1U);
@@ -145,25 +96,14 @@ TEST_F(StateSlotsTest, MemoryThatOnePathWritesAndAnotherReads) {
 // One way overwrites a 2 x 1 tensor before anybody has read it, which shows flat; later calls read it in its shape.
 TEST_F(StateSlotsTest, MemoryThatOnePathShowsFlatIsTheSameMemory) {
   const auto call = [](int pass, bool taken) {
-    const std::string head = fmt::format(R"(
-call n in pass {}
-graph n(%x: float32[2]) {{
-  %1: float32[] = aten::sum(self=%x, dtype=None)  @ "p.py":2
-  %2: bool[] = aten::gt.Scalar(self=%1, other=0)  @ "p.py":2
-)",
-                                         pass);
-    const std::string memory = pass == 0 ? "memory @h = float32[2] [5, 6]\n" : "memory @h\n";
-    if (taken) {
-      return head + "  %3: float32[2] = aten::neg(self=%x)\n  return (y=%3)\n}\n" + memory +
-             "wrote @h float32[2]\nholds @h float32[2] = %x\nguard %2 true at \"p.py\":2\n";
-    }
-    return head + R"(  %h = constant float32[2,1] [1, 2]
+    if (taken) return filling_memory_call(pass);
+    return memory_head(pass) + R"(  %h = constant float32[2,1] [1, 2]
   %3: float32[2,1] = aten::mul.Tensor(self=%h, other=2.0)
   %4: float32[2] = aten::reshape(self=%3, shape=[2])
   %5: float32[2] = aten::add.Tensor(self=%x, other=%4, alpha=1)
   return (y=%5)
 }
-)" + memory +
+)" + memory_facts(pass) +
            "wrote @h float32[2,1]\nholds @h float32[2,1] = %3\nguard %2 false at \"p.py\":2\n" +
            "constant %h in @h float32[2,1]\n";
   };
@@ -176,12 +116,12 @@ graph n(%x: float32[2]) {{
 }
 
 TEST_F(StateSlotsTest, MemoryThatIsOnlyReadIsNoState) {
-  record(in_memory(0, false, "5, 6") + in_memory(1, false, "5, 6"));
+  record(reading_memory_call(0, "5, 6") + reading_memory_call(1, "5, 6"));
   EXPECT_TRUE(find().slots.empty());
 }
 
 TEST_F(StateSlotsTest, AllThatMattersInTheOrderOfTheProgram) {
-  record(set(0, "alone") + leave(1, "from n %3 of pass 0") + leave(2, "from n %3 of pass 0"));
+  record(setting_call(0, "alone") + leaving_call(1, "from n %3 of pass 0") + leaving_call(2, "from n %3 of pass 0"));
   const std::vector<ValuePtr> roots = roots_of(*paths_[0]);
   ASSERT_GE(roots.size(), 3U);
   EXPECT_EQ(roots[0]->op->info->name(), "aten::add");

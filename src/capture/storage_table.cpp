@@ -106,6 +106,26 @@ std::shared_ptr<StorageContent> StorageTable::content(const at::Tensor& tensor) 
   return made;
 }
 
+void StorageTable::note_birth(const at::Tensor& tensor) {
+  if (const auto made = memory(tensor)) made->use().note_birth();
+}
+
+void StorageTable::note_filled(const at::Tensor& tensor) {
+  if (!trackable(tensor)) return;
+  if (const auto found = known(tensor)) found->note_filled();
+}
+
+void StorageTable::about_to_write(const at::Tensor& tensor, bool in_node) {
+  if (!trackable(tensor)) return;
+  // What a node writes to may be state, also where nothing was read yet: what lies there now is its first content.
+  const auto memory = in_node && tensor.storage().nbytes() > 0 ? content(tensor) : known(tensor);
+  if (memory) memory->detach_constants(released_, in_node);
+}
+
+void StorageTable::begin() {
+  for_each([](StorageContent& content) { content.forget_before(); });
+}
+
 void StorageTable::sweep() {
   std::erase_if(ranges_, [](const auto& item) { return item.second.storage.expired(); });
   std::erase_if(from_outside_, [](const auto& item) {

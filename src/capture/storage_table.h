@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/storage_content.h"
@@ -31,6 +32,22 @@ class StorageTable {
   /// Whether `content` is where the tensor's memory is now.
   [[nodiscard]] bool is_at(const at::Tensor& tensor, const std::shared_ptr<StorageContent>& content) const;
 
+  // Of any tensor: one that has no memory of its own changes nothing.
+  /// The same as content(). Null: it has none of its own.
+  std::shared_ptr<StorageContent> memory(const at::Tensor& tensor) {
+    return trackable(tensor) ? content(tensor) : nullptr;
+  }
+  /// `tensor` has just been allocated while a node was open; it has no content yet.
+  void note_birth(const at::Tensor& tensor);
+  /// Someone takes what is in its memory for content.
+  void note_filled(const at::Tensor& tensor);
+  /// Something is about to write to its memory. See StorageContent::detach_constants.
+  void about_to_write(const at::Tensor& tensor, bool in_node);
+  /// Tensors we let go of; drop them without a lock held (their owner may need Python's).
+  std::vector<at::Tensor> take_released() { return std::move(released_); }
+
+  /// A node opens while no other is open: what is written from now on may be state.
+  void begin();
   /// Lets go of storages that are gone.
   void sweep();
   /// Lets go of memory that nobody knows anything of.
@@ -57,6 +74,7 @@ class StorageTable {
 
   std::unordered_map<const c10::StorageImpl*, Range> ranges_;
   std::vector<std::weak_ptr<StorageContent>> from_outside_;  // memory that torch did not allocate
+  std::vector<at::Tensor> released_;
 };
 
 }  // namespace leapp::capture

@@ -4,47 +4,22 @@
 
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "capture/hook.h"
 #include "capture/leaks.h"
 #include "capture/record.h"
-#include "capture/unread_state.h"
 #include "capture/value_key.h"
 
 namespace leapp::capture {
-namespace {
-
-// Entries of tensors that are gone, and the memory that goes with them, are reused while they are still in the cache.
-constexpr std::size_t kFewest = 192;
-
-}  // namespace
-
-// Room for a usual pass: growing by rehashing costs more than the records.
-TensorTable::TensorTable(TraceBuilder& builder) : builder_(builder) {
-  entries_.reserve(256);
-  next_sweep_ = kFewest;
-}
-
-TensorTable::Entry* TensorTable::valid_entry(const at::Tensor& tensor) {
-  const auto found = entries_.find(tensor.unsafeGetTensorImpl());
-  if (found == entries_.end()) return nullptr;
-  Entry& entry = found->second;
-  if (!entry.content) return StorageTable::trackable(tensor) ? nullptr : &entry;
-  if (!StorageTable::trackable(tensor)) return nullptr;
-  const bool current = storages_.is_at(tensor, entry.content) && entry.epoch == entry.content->epoch() &&
-                       lies_at(tensor, entry.content->begin(), entry.geometry);
-  return current ? &entry : nullptr;
-}
 
 ValuePtr TensorTable::find_own(const at::Tensor& tensor) {
-  const Entry* entry = valid_entry(tensor);
+  const Entry* entry = own_entry(tensor);
   return entry ? entry->value : nullptr;
 }
 
 ValuePtr TensorTable::find(const at::Tensor& tensor, ActivationId preferred) {
-  if (const Entry* entry = valid_entry(tensor)) return entry->value;
+  if (const Entry* entry = own_entry(tensor)) return entry->value;
   if (!StorageTable::trackable(tensor)) return nullptr;
   const auto known = storages_.known(tensor);
   if (const auto view = dynamic_.find(tensor); view && known) {
@@ -62,7 +37,7 @@ ValuePtr TensorTable::find(const at::Tensor& tensor, ActivationId preferred) {
 ValuePtr TensorTable::operand(const at::Tensor& tensor, ActivationId preferred) {
   ValuePtr value = find(tensor, preferred);
   if (value && is_operand(*value)) return value;
-  if (Entry* entry = valid_entry(tensor)) {
+  if (Entry* entry = own_entry(tensor)) {
     if (!entry->operand) entry->operand = constant(tensor, value);
     return entry->operand;
   }
@@ -98,7 +73,7 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
   memory->add_constant(cell);
   cell->fresh = memory->use().born_in_call();
   cell->home = memory;
-  cell->outside = memory->outside_writes().size();
+  cell->outside = memory->outside().all().size();
   cell->place = geometry_of(tensor, memory->begin());
   memory->note_shape(cell->place);
   return make_constant(std::move(cell));
@@ -106,18 +81,8 @@ ValuePtr TensorTable::constant(const at::Tensor& tensor, const ValuePtr& provena
 
 TensorTable::Entry& TensorTable::bind(const at::Tensor& tensor, ValuePtr value,
                                       std::shared_ptr<StorageContent> content) {
-  if (entries_.size() >= next_sweep_) sweep();
-  auto [position, added] = entries_.try_emplace(tensor.unsafeGetTensorImpl(),
-                                                Entry{WeakTensor(tensor.getIntrusivePtr()), {}, {}, {}, {}, 0});
-  Entry& entry = position->second;
-  entry.value = std::move(value);
-  entry.operand = nullptr;
-  if (content) {
-    entry.geometry = geometry_of(tensor, content->begin());
-    entry.epoch = content->epoch();
-  }
-  entry.content = std::move(content);
-  return entry;
+  if (entries_.is_full()) sweep();
+  return entries_.bind(tensor, std::move(value), std::move(content));
 }
 
 void TensorTable::bind_content(const at::Tensor& tensor, ValuePtr value) {
@@ -187,22 +152,6 @@ void TensorTable::overwrite_unknown(const at::Tensor& tensor) {
   if (const auto memory = storages_.known(tensor)) memory->forget();
 }
 
-void TensorTable::about_to_write(const at::Tensor& tensor, bool in_node) {
-  if (!StorageTable::trackable(tensor)) return;
-  // What a node writes to may be state, also where nothing was read yet: what lies there now is its first content.
-  const auto memory = in_node && tensor.storage().nbytes() > 0 ? storages_.content(tensor) : storages_.known(tensor);
-  if (memory) memory->detach_constants(released_, in_node);
-}
-
-void TensorTable::note_birth(const at::Tensor& tensor) {
-  if (StorageTable::trackable(tensor)) storages_.content(tensor)->note_birth();
-}
-
-void TensorTable::note_filled(const at::Tensor& tensor) {
-  if (!StorageTable::trackable(tensor)) return;
-  if (const auto memory = storages_.known(tensor)) memory->note_filled();
-}
-
 bool TensorTable::is_unwritten(const at::Tensor& tensor) {
   if (!StorageTable::trackable(tensor)) return false;
   const auto memory = storages_.known(tensor);
@@ -214,20 +163,15 @@ void TensorTable::define_unwritten(const at::Tensor& tensor) {
 }
 
 bool TensorTable::knows_memory(const at::Tensor& tensor) {
-  if (!StorageTable::trackable(tensor)) return entries_.contains(tensor.unsafeGetTensorImpl());
+  if (!StorageTable::trackable(tensor)) return entries_.has(tensor);
   const auto memory = storages_.known(tensor);
-  return memory && (!memory->plain() || memory->has_constants() || !memory->outside_writes().empty());
+  return memory && (!memory->plain() || memory->has_constants() || !memory->outside().all().empty());
 }
 
 void TensorTable::sweep() {
-  std::erase_if(entries_, [](const auto& item) { return item.second.tensor.expired(); });
+  entries_.sweep();
   storages_.sweep();
   names_.sweep();
-  next_sweep_ = std::max(kFewest, entries_.size() * 2);
-}
-
-void TensorTable::begin() {
-  storages_.for_each([](StorageContent& content) { content.forget_before(); });
 }
 
 Survivors TensorTable::close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last) {
@@ -258,12 +202,7 @@ Survivors TensorTable::close(ActivationId activation, const std::string& node, s
     });
     if (last) content.forget_before();
   });
-  for (auto& [tensor, entry] : entries_) {
-    if (last) entry.operand = nullptr;
-    if (ends(*entry.value)) entry.value = former(entry.value);
-  }
-  std::erase_if(entries_, [&](const auto& item) { return last && is_operand(*item.second.value); });
-  next_sweep_ = std::max(kFewest, entries_.size() * 2);
+  entries_.replace([&](const ValuePtr& value) { return ends(*value) ? former(value) : value; }, last);
   storages_.drop_plain();
   return survivors;
 }
@@ -276,43 +215,6 @@ std::vector<MemoryEnd> TensorTable::ends(ActivationId activation) {
       ends.push_back({content, whole, std::move(value)});
   }
   return ends;
-}
-
-std::optional<WeakTensor> TensorTable::holder_of(const LeakSource& source, std::uint64_t pass) const {
-  const TracedKind kind = source.port.empty() ? TracedKind::kFormer : TracedKind::kPublished;
-  for (const auto& [impl, entry] : entries_) {
-    if (entry.value->kind != kind || entry.value->origin->part) continue;
-    const Origin& origin = *entry.value->origin;
-    if (origin.key != source.key || origin.pass != pass || origin.node != source.node) continue;
-    if (!source.port.empty() && origin.port != source.port) continue;
-    if (!entry.tensor.expired()) return entry.tensor;
-  }
-  return {};
-}
-
-std::optional<WeakTensor> TensorTable::holder_of(const Memory& memory, const Geometry& place) const {
-  for (const auto& [impl, entry] : entries_) {
-    if (entry.content.get() != &memory || !(entry.geometry == place)) continue;
-    if (!entry.tensor.expired()) return entry.tensor;
-  }
-  return {};
-}
-
-std::vector<std::pair<WeakTensor, KeptTensor>> TensorTable::kept_tensors() const {
-  std::vector<std::pair<WeakTensor, KeptTensor>> found;
-  for (const auto& [impl, entry] : entries_) {
-    const bool published = entry.value->kind == TracedKind::kPublished;
-    if (!published && entry.value->kind != TracedKind::kFormer) continue;
-    const Origin& origin = *entry.value->origin;
-    if (origin.part || origin.constant || (entry.content && entry.content->use().kept())) continue;
-    if (entry.tensor.expired()) continue;
-    found.emplace_back(entry.tensor, KeptTensor{.node = origin.node,
-                                                .port = origin.port,
-                                                .pass = origin.pass,
-                                                .key = origin.key,
-                                                .memory = static_cast<const Memory*>(entry.content.get())});
-  }
-  return found;
 }
 
 }  // namespace leapp::capture

@@ -5,28 +5,23 @@
 #include <c10/core/TensorImpl.h>
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "capture/dynamic_views.h"
 #include "capture/storage_table.h"
+#include "capture/tensor_entries.h"
 #include "capture/tensor_names.h"
 
 namespace leapp::capture {
 
-struct LeakSource;
-struct KeptTensor;
 struct MemoryEnd;
 
-/// Which value every tensor holds. Tensors are known by weak reference: an address cannot be reused while we hold
-/// it, and nothing is kept alive. An entry counts only while storage, geometry and epoch are what they were, so that
-/// `t.data = u`, `set_` and writes through aliases cannot fool it. Guarded by the session's lock.
+/// Which value every tensor holds: by its own entry (tensor_entries.h), or by the memory that it looks at
+/// (storage_table.h). Guarded by the recorder's lock.
 class TensorTable {
  public:
-  explicit TensorTable(TraceBuilder& builder);
+  explicit TensorTable(TraceBuilder& builder) : builder_(builder) {}
 
   /// The value `tensor` holds, by its own entry or by the memory it looks at; null: nothing is known about it.
   /// Among inputs of several open nodes in the same memory, `preferred`'s is taken.
@@ -66,13 +61,6 @@ class TensorTable {
   /// `tensor` has just been overwritten with something unknown.
   void overwrite_unknown(const at::Tensor& tensor);
 
-  /// Something is about to write to `tensor`'s memory. See StorageContent::detach_constants.
-  void about_to_write(const at::Tensor& tensor, bool in_node);
-
-  /// `tensor` has just been allocated while a node was open; it has no content yet.
-  void note_birth(const at::Tensor& tensor);
-  /// Someone takes what is in its memory for content.
-  void note_filled(const at::Tensor& tensor);
   /// Nobody has written to any of it since it was allocated in this call.
   bool is_unwritten(const at::Tensor& tensor);
   /// An operator is about to write to a part of `tensor`. Where nobody has written yet it holds zeros from now on: what
@@ -83,7 +71,7 @@ class TensorTable {
   bool knows_memory(const at::Tensor& tensor);
 
   /// Its own entry only: the memory it looks at stays known.
-  void forget(const at::Tensor& tensor) { entries_.erase(tensor.unsafeGetTensorImpl()); }
+  void forget(const at::Tensor& tensor) { entries_.forget(tensor); }
 
   /// Lets go of every weak reference to it.
   void release(const at::Tensor& tensor) {
@@ -91,44 +79,22 @@ class TensorTable {
     names_.forget(tensor);
   }
 
-  /// A node opens while no other is open: what is written from now on may be state.
-  void begin();
-
   /// A node has closed. What it owned becomes "former"; with `last` (no node is open any more) so do results that
   /// depend on no node, and constants go.
   Survivors close(ActivationId activation, const std::string& node, std::uint64_t pass, bool last);
 
-  /// The memory a tensor lies in, known from now on. Null: it has none of its own.
-  std::shared_ptr<StorageContent> memory(const at::Tensor& tensor) {
-    return StorageTable::trackable(tensor) ? storages_.content(tensor) : nullptr;
-  }
-
-  /// What lies in memory that was written since begin() by a node that had not made it.
+  /// What lies in memory that was written since StorageTable::begin() by a node that had not made it.
   std::vector<MemoryEnd> ends(ActivationId activation);
 
-  /// A tensor that holds, or lies at, what is asked for; nothing if there is none any more.
-  std::optional<WeakTensor> holder_of(const LeakSource& source, std::uint64_t pass) const;
-  std::optional<WeakTensor> holder_of(const Memory& memory, const Geometry& place) const;
-
-  /// The tensors that are still there and hold what nodes made, but for memory that was there before its node. Types
-  /// are left to fill in: only who locks a tensor may look at it.
-  [[nodiscard]] std::vector<std::pair<WeakTensor, KeptTensor>> kept_tensors() const;
-
+  /// What is known of tensors one by one, of memory, and of names.
+  [[nodiscard]] const TensorEntries& tensors() const { return entries_; }
+  StorageTable& memories() { return storages_; }
   TensorNames& names() { return names_; }
 
-  /// Tensors we let go of; drop them without a lock held (their owner may need Python's).
-  std::vector<at::Tensor> take_released() { return std::move(released_); }
-
  private:
-  struct Entry {
-    WeakTensor tensor;
-    ValuePtr value;
-    ValuePtr operand;  // the constant that stands for a value which is no operand itself
-    std::shared_ptr<StorageContent> content;
-    Geometry geometry;
-    std::uint64_t epoch = 0;
-  };
-  Entry* valid_entry(const at::Tensor& tensor);
+  using Entry = TensorEntries::Entry;
+
+  Entry* own_entry(const at::Tensor& tensor) { return entries_.find(tensor, storages_); }
   Entry& bind(const at::Tensor& tensor, ValuePtr value, std::shared_ptr<StorageContent> content);
   ValuePtr constant(const at::Tensor& tensor, const ValuePtr& provenance);
   ValuePtr read(const DynamicView& view);
@@ -136,12 +102,10 @@ class TensorTable {
   void sweep();
 
   TraceBuilder& builder_;
-  std::unordered_map<const c10::TensorImpl*, Entry> entries_;
+  TensorEntries entries_;
   StorageTable storages_;
   TensorNames names_;
   DynamicViews dynamic_;
-  std::vector<at::Tensor> released_;
-  std::size_t next_sweep_ = 1024;
 };
 
 }  // namespace leapp::capture

@@ -23,7 +23,7 @@ namespace leapp::capture {
 namespace {
 
 graph::TensorType to_type(const ValueType& type) {
-  // Types without a counterpart occur only as unused results.
+  // Types without a counterpart occur only as unused results: operand() sees to that.
   return {to_dtype(type.dtype).value_or(DType::kFloat32), graph::Shape(type.sizes.begin(), type.sizes.end())};
 }
 
@@ -55,6 +55,8 @@ class Builder {
       case TracedKind::kInput:
         return inputs_.at(value->origin->port);
       case TracedKind::kResult:
+        TORCH_CHECK(to_dtype(value->type.dtype), "a result of type ", type_text(value->type), " of ",
+                    value->op->info->qualified_name(), at_line(value->op->location), " cannot be exported");
         return nodes_.at(value->op.get())->result(value->index);
       default:
         break;
@@ -77,11 +79,7 @@ class Builder {
                                        op.info->qualified_name(), at_line(op.location)));
     }
     if (op.info->name() == "leapp::control") return add_control(op);
-    graph::NodeSpec spec;
-    spec.op = op.info->name();
-    spec.overload = op.info->overload();
-    spec.location = location(op.location);
-    spec.random = op.random;
+    graph::NodeSpec spec = spec_of(op);
     const auto& schema = op.info->schema().arguments();
     for (std::size_t i = 0; i < op.arguments.size(); ++i) {
       try {
@@ -136,6 +134,15 @@ class Builder {
 };
 
 }  // namespace
+
+graph::NodeSpec spec_of(const TraceOp& op) {
+  graph::NodeSpec spec;
+  spec.op = op.info->name();
+  spec.overload = op.info->overload();
+  spec.location = location(op.location);
+  spec.random = op.random;
+  return spec;
+}
 
 Result<graph::Graph> to_graph(const NodeRecord& node) {
   try {

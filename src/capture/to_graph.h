@@ -13,4 +13,7 @@ namespace leapp::capture {
 /// REQUIRES: the session has stopped.
 Result<graph::Graph> to_graph(const NodeRecord& node);
 
+/// What an operator is in a graph: its name, its line and whether it draws, without arguments and results.
+[[nodiscard]] graph::NodeSpec spec_of(const TraceOp& op);
+
 }  // namespace leapp::capture

@@ -35,5 +35,21 @@ TEST_F(SessionTest, ADtypeThatNoGraphHasIsRefusedByName) {
     EXPECT_NE(made.status().message().find(part), std::string::npos) << made.status().message();
 }
 
+TEST(ToGraph, AResultOfSuchADtypeIsRefusedWhereSomebodyReadsIt) {
+  NodeRecord node;
+  node.name = "n";
+  const ValueType type{at::kFloat, {2}};
+  node.inputs.push_back({.name = "x", .type = type});
+  node.outputs.push_back({.name = "y", .type = type});
+  const ValuePtr x = make_value(TracedKind::kInput, type, {.port = "x"});
+  TraceBuilder builder([](auto&&...) {});
+  const ValuePtr small = builder.unary_as("aten::neg", x, {at::kFloat8_e5m2fnuz, {2}});
+  node.output_values = {builder.unary_as("aten::relu", small, type)};
+  const auto made = to_graph(node);
+  ASSERT_FALSE(made.ok());
+  for (const char* part : {"node 'n'", "a result of type", "aten::neg", "cannot be exported"})
+    EXPECT_NE(made.status().message().find(part), std::string::npos) << made.status().message();
+}
+
 }  // namespace
 }  // namespace leapp::capture

@@ -60,7 +60,7 @@ struct ConstantCell {
   std::weak_ptr<Memory> home;     ///< the memory it was read from, while anyone has it
   Geometry place;                 ///< where in it
   std::vector<Geometry> covered;  ///< parts of it that lay under newer values when it was read
-  std::size_t outside = 0;        ///< of Memory::outside_writes: how many there were when it was read
+  std::size_t outside = 0;        ///< of Memory::outside: how many there were when it was read
 
   ConstantCell() = default;
   virtual ~ConstantCell() = default;

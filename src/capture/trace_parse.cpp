@@ -3,97 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <optional>
 #include <span>
 
-#include "capture/attributes.h"
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
+#include "capture/trace_scanner.h"
 #include "capture/trace_text.h"
+#include "capture/trace_values.h"
 #include "capture/value_key.h"
-#include "graph/scanner.h"
-#include "graph/text.h"
 
 namespace leapp::capture {
 namespace {
 
-/// Makes the values of one graph.
-class ValueMaker {
- public:
-  ValueMaker(TracedCall& call, TraceBuilder& builder) : call_(call), builder_(builder) {}
-
-  Status make(const graph::Graph& graph) {
-    for (const auto& input : graph.inputs()) {
-      const ValueType type = to_value_type(input->type());
-      const ValuePtr value = make_value(TracedKind::kInput, type, {.port = input->name()});
-      value->owner = call_.trace.activation;
-      add(input.get(), value);
-      call_.inputs.push_back({.name = input->name(), .type = type, .source = std::nullopt});
-    }
-    for (const auto& constant : graph.constants()) {
-      auto cell = std::make_shared<LiteralCell>();
-      cell->constant = constant->constant();
-      cell->parameter = cell->constant.parameter;
-      add(constant.get(), make_constant(std::move(cell)));
-    }
-    for (const auto& node : graph.nodes()) LEAPP_RETURN_IF_ERROR(make(*node));
-    for (const graph::Output& output : graph.outputs()) {
-      const ValuePtr& value = made_.at(output.value);
-      call_.outputs.push_back({.name = output.name, .type = value->type, .source = std::nullopt});
-      call_.trace.outputs.push_back(value);
-    }
-    return {};
-  }
-
- private:
-  void add(const graph::Value* value, const ValuePtr& made) {
-    made_[value] = made;
-    call_.values.emplace_back(value->name(), made);
-  }
-
-  Status make(const graph::Node& node) {
-    const OpInfo* info = find_op(node.op(), node.overload());
-    if (!info) return invalid_argument(fmt::format("{}: torch has no such operator", node.qualified_name()));
-    std::vector<TraceArgument> arguments;
-    for (const c10::Argument& wanted : info->schema().arguments()) {
-      const graph::Attribute* given = node.find(wanted.name());
-      if (!given && !wanted.default_value()) {
-        return invalid_argument(fmt::format("{}: the argument '{}' is missing", node.qualified_name(), wanted.name()));
-      }
-      arguments.push_back(given ? argument(*given) : TraceArgument::of(*wanted.default_value()));
-    }
-    for (const graph::Argument& given : node.arguments()) {
-      if (info->argument(given.name) >= 0) continue;
-      return invalid_argument(fmt::format("{}: it has no argument '{}'", node.qualified_name(), given.name));
-    }
-    const graph::SourceLocation& at = node.location();
-    builder_.set_current(info, at.file.empty() ? 0 : intern_location(at.file, at.line, at.function));
-    const auto op = builder_.make(info, std::move(arguments), node.is_random());
-    for (std::size_t i = 0; i < node.results().size(); ++i)
-      add(node.result(i), builder_.result(op, i, to_value_type(node.result(i)->type())));
-    return {};
-  }
-
-  TraceArgument argument(const graph::Attribute& given) {
-    if (const auto* value = std::get_if<graph::Value*>(&given)) return TraceArgument::of(made_.at(*value));
-    if (const auto* list = std::get_if<std::vector<graph::Value*>>(&given)) {
-      std::vector<ValuePtr> values;
-      for (const graph::Value* value : *list) values.push_back(value ? made_.at(value) : nullptr);
-      return TraceArgument::of(std::move(values));
-    }
-    return TraceArgument::of(to_ivalue(given));
-  }
-
-  TracedCall& call_;
-  TraceBuilder& builder_;
-  std::map<const graph::Value*, ValuePtr> made_;
-};
-
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text), scanner_(text), builder_([](auto&&...) {}) {}
+  explicit Parser(std::string_view text) : scanner_(text), builder_([](auto&&...) {}) {}
 
   Result<Trace> parse() {
     while (!scanner_.at_end()) LEAPP_RETURN_IF_ERROR(call());
@@ -107,7 +32,7 @@ class Parser {
     LEAPP_RETURN_IF_ERROR(scanner_.expect("call"));
     LEAPP_ASSIGN_OR_RETURN(call.trace.node, scanner_.name("the name of a node"));
     LEAPP_RETURN_IF_ERROR(scanner_.expect("in"));
-    LEAPP_ASSIGN_OR_RETURN(call.trace.pass, pass());
+    LEAPP_ASSIGN_OR_RETURN(call.trace.pass, scanner_.pass());
     LEAPP_RETURN_IF_ERROR(graph(call));
     while (!scanner_.at_end() && !scanner_.looking_at("call")) LEAPP_RETURN_IF_ERROR(fact(call));
     for (ValuePtr& output : call.trace.outputs) output = set_apart(output, builder_);
@@ -117,18 +42,12 @@ class Parser {
   Status graph(TracedCall& call) {
     if (!scanner_.looking_at("graph")) return scanner_.error("a graph");
     const std::size_t begin = scanner_.position();
-    const std::size_t end = text_.find("\n}", begin);
-    if (end == std::string_view::npos) return scanner_.complain("the graph has no end: expected a line with '}'");
-    const auto parsed = graph::parse(text_.substr(begin, end + 2 - begin));
-    if (!parsed.ok()) return within("the graph", parsed.status());
-    if (const Status made = ValueMaker(call, builder_).make(parsed.value()); !made.ok())
-      return within("the graph", made);
-    scanner_.go_back(end + 2);
+    LEAPP_ASSIGN_OR_RETURN(const graph::Graph parsed, scanner_.graph());
+    const std::size_t end = scanner_.position();
+    scanner_.go_back(begin);
+    if (const Status made = add_values(parsed, call, builder_); !made.ok()) return scanner_.within("the graph", made);
+    scanner_.go_back(end);
     return {};
-  }
-
-  Status within(std::string_view what, const Status& status) {
-    return scanner_.complain(fmt::format("{} that begins here: {}", what, status.message()));
   }
 
   Status fact(TracedCall& call) {
@@ -155,7 +74,7 @@ class Parser {
       if (scanner_.accept("named")) {
         LEAPP_ASSIGN_OR_RETURN(cell.name, scanner_.quoted("a name"));
       } else if (scanner_.accept("at")) {
-        LEAPP_ASSIGN_OR_RETURN(cell.location, location());
+        LEAPP_ASSIGN_OR_RETURN(cell.location, scanner_.location());
       } else if (scanner_.accept("given")) {
         cell.given = true;
       } else if (scanner_.accept("random")) {
@@ -171,9 +90,9 @@ class Parser {
       } else if (scanner_.accept("in")) {
         LEAPP_ASSIGN_OR_RETURN(const std::shared_ptr<LiteralMemory> memory, known_memory());
         cell.home = memory;
-        LEAPP_ASSIGN_OR_RETURN(cell.place, geometry(*memory));
+        LEAPP_ASSIGN_OR_RETURN(cell.place, scanner_.geometry(*memory));
         while (scanner_.accept("covered")) {
-          LEAPP_ASSIGN_OR_RETURN(Geometry covered, geometry(*memory));
+          LEAPP_ASSIGN_OR_RETURN(Geometry covered, scanner_.geometry(*memory));
           cell.covered.push_back(std::move(covered));
         }
       } else {
@@ -186,9 +105,9 @@ class Parser {
   Result<ValuePtr> origin() {
     LEAPP_ASSIGN_OR_RETURN(const std::string name, scanner_.name("a node or a port"));
     if (!scanner_.looking_at("%")) return published(name);
-    LEAPP_ASSIGN_OR_RETURN(const std::string wanted, value_name());
+    LEAPP_ASSIGN_OR_RETURN(const std::string wanted, scanner_.value_name());
     LEAPP_RETURN_IF_ERROR(scanner_.expect("of"));
-    LEAPP_ASSIGN_OR_RETURN(const std::uint64_t made_in, pass());
+    LEAPP_ASSIGN_OR_RETURN(const std::uint64_t made_in, scanner_.pass());
     const ValuePtr value = earlier(name, made_in, wanted);
     if (!value)
       return scanner_.complain(fmt::format("no call of '{}' in pass {} has a value %{}", name, made_in, wanted));
@@ -202,7 +121,7 @@ class Parser {
     if (slash == std::string::npos) return scanner_.error("%value, or a port as node/port");
     Origin origin{.node = name.substr(0, slash), .port = name.substr(slash + 1)};
     LEAPP_RETURN_IF_ERROR(scanner_.expect("of"));
-    LEAPP_ASSIGN_OR_RETURN(origin.pass, pass());
+    LEAPP_ASSIGN_OR_RETURN(origin.pass, scanner_.pass());
     ValuePtr value = make_value(TracedKind::kPublished, {}, std::move(origin));
     if (!scanner_.accept("through")) return value;
     LEAPP_ASSIGN_OR_RETURN(const std::string op, scanner_.quoted("an operator"));
@@ -235,7 +154,7 @@ class Parser {
     std::shared_ptr<LiteralMemory> memory = known == memories_.end() ? nullptr : known->second;
     if (!memory) {
       LEAPP_RETURN_IF_ERROR(scanner_.expect("="));
-      LEAPP_ASSIGN_OR_RETURN(graph::Constant before, literal());
+      LEAPP_ASSIGN_OR_RETURN(graph::Constant before, scanner_.literal());
       memory = std::make_shared<LiteralMemory>(name, std::move(before));
       memories_[name] = memory;
     }
@@ -248,30 +167,16 @@ class Parser {
     return {};
   }
 
-  /// TYPE [ELEMENTS], read by the graph's parser.
-  Result<graph::Constant> literal() {
-    const std::size_t begin = scanner_.position();
-    const std::size_t end = std::min(text_.find('\n', begin), text_.size());
-    std::string line(text_.substr(begin, end - begin));
-    const std::size_t last = line.rfind(']');
-    if (last == std::string::npos) return scanner_.error("a type and its elements, such as float32[2] [0, 1]");
-    line.resize(last + 1);
-    const auto parsed = graph::parse(fmt::format("graph g() {{\n  %c = constant {}\n  return (c=%c)\n}}\n", line));
-    if (!parsed.ok()) return within("the content", parsed.status());
-    scanner_.go_back(begin + line.size());
-    return (*parsed.value().constants().begin())->constant();
-  }
-
   Status place(TracedCall& call, std::vector<Geometry> MemoryState::*places) {
     LEAPP_ASSIGN_OR_RETURN(MemoryState * state, state_of(call));
-    LEAPP_ASSIGN_OR_RETURN(Geometry added, geometry(*at_));
+    LEAPP_ASSIGN_OR_RETURN(Geometry added, scanner_.geometry(*at_));
     (state->*places).push_back(std::move(added));
     return {};
   }
 
   Status holds(TracedCall& call) {
     LEAPP_ASSIGN_OR_RETURN(MemoryState * state, state_of(call));
-    LEAPP_ASSIGN_OR_RETURN(Geometry where, geometry(*at_));
+    LEAPP_ASSIGN_OR_RETURN(Geometry where, scanner_.geometry(*at_));
     LEAPP_RETURN_IF_ERROR(scanner_.expect("="));
     LEAPP_ASSIGN_OR_RETURN(ValuePtr held, value(call));
     state->layers.push_back({std::move(where), std::move(held)});
@@ -285,7 +190,7 @@ class Parser {
     LEAPP_RETURN_IF_ERROR(scanner_.expect("in"));
     LEAPP_ASSIGN_OR_RETURN(const std::shared_ptr<LiteralMemory> memory, known_memory());
     buffer.memory = memory;
-    LEAPP_ASSIGN_OR_RETURN(buffer.geometry, geometry(*memory));
+    LEAPP_ASSIGN_OR_RETURN(buffer.geometry, scanner_.geometry(*memory));
     buffer.content = memory->content_before(buffer.geometry);
     if (scanner_.accept("gone")) {
       buffer.in_place = false;
@@ -300,7 +205,7 @@ class Parser {
   Status number(TracedCall& call) {
     LEAPP_ASSIGN_OR_RETURN(ValuePtr read, value(call));
     LEAPP_RETURN_IF_ERROR(scanner_.expect("at"));
-    LEAPP_ASSIGN_OR_RETURN(const LocationId where, location());
+    LEAPP_ASSIGN_OR_RETURN(const LocationId where, scanner_.location());
     call.trace.numbers.emplace_back(std::move(read), where);
     return {};
   }
@@ -313,7 +218,7 @@ class Parser {
     added.taken = scanner_.accept("true");
     if (!added.taken) LEAPP_RETURN_IF_ERROR(scanner_.expect("false"));
     LEAPP_RETURN_IF_ERROR(scanner_.expect("at"));
-    LEAPP_ASSIGN_OR_RETURN(const LocationId where, location());
+    LEAPP_ASSIGN_OR_RETURN(const LocationId where, scanner_.location());
     const OpInfo* asked = rows ? op_info("aten::nonzero", "") : op_info("aten::is_nonzero", "");
     builder_.set_current(asked, where);
     added.op = builder_.make(asked, {TraceArgument::of(decides)});
@@ -334,14 +239,8 @@ class Parser {
     return {};
   }
 
-  // %v
-  Result<std::string> value_name() {
-    LEAPP_RETURN_IF_ERROR(scanner_.expect("%"));
-    return scanner_.name("the name of a value");
-  }
-
   Result<ValuePtr> value(const TracedCall& call) {
-    LEAPP_ASSIGN_OR_RETURN(const std::string name, value_name());
+    LEAPP_ASSIGN_OR_RETURN(const std::string name, scanner_.value_name());
     ValuePtr found = find(call, name);
     if (!found) return scanner_.complain(fmt::format("the call has no value %{}", name));
     return found;
@@ -351,60 +250,6 @@ class Parser {
     const auto found =
         std::find_if(call.values.begin(), call.values.end(), [&](const auto& item) { return item.first == name; });
     return found == call.values.end() ? nullptr : found->second;
-  }
-
-  // "file":line
-  Result<LocationId> location() {
-    LEAPP_ASSIGN_OR_RETURN(const std::string file, scanner_.quoted("a file"));
-    LEAPP_RETURN_IF_ERROR(scanner_.expect(":"));
-    LEAPP_ASSIGN_OR_RETURN(const std::int64_t line, whole_number());
-    return intern_location(file, static_cast<int>(line), "");
-  }
-
-  Result<std::uint64_t> pass() {
-    LEAPP_RETURN_IF_ERROR(scanner_.expect("pass"));
-    LEAPP_ASSIGN_OR_RETURN(const std::int64_t number, whole_number());
-    return static_cast<std::uint64_t>(number);
-  }
-
-  Result<std::int64_t> whole_number() {
-    if (scanner_.at_end()) return scanner_.error("a number");
-    const std::size_t begin = scanner_.position();
-    const std::string_view digits = scanner_.word();
-    std::int32_t number = 0;
-    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (failure == std::errc() && end == digits.data() + digits.size() && number >= 0) return std::int64_t{number};
-    scanner_.go_back(begin);
-    return scanner_.error("a number");
-  }
-
-  // [1, 2]
-  Result<c10::DimVector> numbers() {
-    c10::DimVector list;
-    LEAPP_RETURN_IF_ERROR(scanner_.expect("["));
-    while (!scanner_.accept("]")) {
-      if (!list.empty()) LEAPP_RETURN_IF_ERROR(scanner_.expect(","));
-      LEAPP_ASSIGN_OR_RETURN(const std::int64_t number, whole_number());
-      list.push_back(number);
-    }
-    return list;
-  }
-
-  Result<Geometry> geometry(const Memory& memory) {
-    const auto dtype = parse_dtype(scanner_.word());
-    if (!dtype) return scanner_.complain("expected a type, such as float32[2]");
-    LEAPP_ASSIGN_OR_RETURN(const c10::DimVector sizes, numbers());
-    Geometry place = dense_geometry(to_value_type({*dtype, {sizes.begin(), sizes.end()}}));
-    if (scanner_.accept("strides")) {
-      LEAPP_ASSIGN_OR_RETURN(place.strides, numbers());
-    }
-    if (scanner_.accept("offset")) {
-      LEAPP_ASSIGN_OR_RETURN(const std::int64_t elements, whole_number());
-      place.byte_offset = elements * place.item_size();
-    }
-    const bool fits = place.strides.size() == place.sizes.size() && place.end_byte() <= memory.bytes();
-    if (!fits) return scanner_.complain("it does not lie within the memory");
-    return place;
   }
 
   Result<std::shared_ptr<LiteralMemory>> known_memory() {
@@ -424,8 +269,7 @@ class Parser {
     return scanner_.complain(fmt::format("this call does not say 'memory @{}'", at_->name()));
   }
 
-  std::string_view text_;
-  graph::Scanner scanner_;
+  TraceScanner scanner_;
   TraceBuilder builder_;
   Trace trace_;
   std::map<std::string, std::shared_ptr<LiteralMemory>> memories_;

@@ -11,6 +11,7 @@
 #include "capture/attributes.h"
 #include "capture/constant_outputs.h"
 #include "capture/op_info.h"
+#include "capture/to_graph.h"
 #include "capture/trace_text.h"
 #include "capture/value_key.h"
 #include "graph/literals.h"
@@ -75,11 +76,7 @@ class CallPrinter {
   }
 
   graph::NodeSpec spec(const TraceOp& op, const std::map<const TracedValue*, graph::Value*>& made) {
-    graph::NodeSpec spec;
-    spec.op = op.info->name();
-    spec.overload = op.info->overload();
-    spec.location = location(op.location);
-    spec.random = op.random;
+    graph::NodeSpec spec = spec_of(op);
     const auto& schema = op.info->schema().arguments();
     const auto operand = [&](const ValuePtr& value) { return value ? made.at(value.get()) : nullptr; };
     for (std::size_t i = 0; i < op.arguments.size(); ++i) {

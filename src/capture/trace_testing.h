@@ -30,6 +30,23 @@
 
 namespace leapp::capture::testing {
 
+inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// A tensor of the program that a call writes to: self.h += obs
+inline constexpr const char* kKeptInPlace = R"(
+call policy in pass 0
+graph policy(%obs: float32[2]) {
+  %h = constant float32[2] [0, 0]
+  %0: float32[2] = aten::add.Tensor(self=%h, other=%obs, alpha=1)
+  %1: float32[2] = aten::mul.Tensor(self=%0, other=2.0)
+  return (action=%1)
+}
+memory @h = float32[2] [0, 0]
+wrote @h float32[2]
+holds @h float32[2] = %0
+constant %h named "h" at "policy.py":7 copied overwritten in @h float32[2]
+)";
+
 /// A log that can be read.
 class TestLog {
  public:

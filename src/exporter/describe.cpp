@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "bundle/safetensors.h"
-#include "capture/hook.h"
 #include "capture/tensor_content.h"
+#include "capture/unrecorded.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/format.h"
 #include "torch_types/tensors.h"

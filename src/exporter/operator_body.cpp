@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "capture/expand.h"
-#include "capture/hook.h"
+#include "capture/unrecorded.h"
 #include "emit/torchscript/evaluator.h"
 #include "torch_types/tensors.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every device has to do itself: memory, views, copies. The rest is done by the CPU's kernels (lending.h).
+// What every device has to do itself: memory, views, copies. The rest is done by the CPU's kernels (cpu_tensors.h).
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/NativeFunctions.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "lending.h"
+#include "cpu_tensors.h"
 #include "memory.h"
 
 namespace leapp::annex {
@@ -95,8 +95,8 @@ std::atomic<std::int64_t> g_bytes_to_cpu = 0;
 // Beside memory that is pinned the program goes on before a copy has been made, when it says that it may.
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
   // Each by itself: they may be on two devices.
-  const at::Tensor source = Lending().lend(from);
-  const at::Tensor target = Lending().lend(to);
+  const at::Tensor source = CpuTensors().to_cpu(from);
+  const at::Tensor target = CpuTensors().to_cpu(to);
   const at::Tensor& on_cpu = from.is_cpu() ? from : to;
   if (non_blocking && on_cpu.is_cpu() && on_cpu.has_storage() && is_pinned(on_cpu.storage().data())) {
     postpone([from, to, source, target] { target.copy_(source); });

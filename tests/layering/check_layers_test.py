@@ -36,11 +36,20 @@ class Layers(unittest.TestCase):
         self.assert_accepted("src/capture/hook.cpp", '"graph/graph.h"', '"leapp/base/status.h"', '"capture/session.h"')
         self.assert_accepted("src/exporter/export.cpp", '"leapp/capture.h"', '"emit/torchscript/emit.h"')
 
+    def test_the_exporter_sees_what_a_session_leaves(self) -> None:
+        self.assert_accepted("src/exporter/prepare.cpp", '"capture/record.h"', '"capture/unrecorded.h"')
+        self.assert_refused(
+            "src/exporter/prepare.cpp", '"capture/recorder.h"', "exporter may not use capture/recorder.h"
+        )
+        self.assert_refused("src/exporter/validate/samples.cpp", '"capture/hook.h"', "of capture it may use expand")
+        self.assert_accepted("src/exporter/api.cpp", '"capture/session.h"')
+        self.assert_accepted("src/exporter/api_test.cpp", '"capture/hook.h"')
+
     def test_sources_of_capture_have_tests(self) -> None:
         with tempfile.TemporaryDirectory() as root:
             folder = Path(root) / "src" / "capture"
             folder.mkdir(parents=True)
-            for name in ("memory.cpp", "memory_test.cpp", "trace_print.cpp", "trace_text_test.cpp", "hook.cpp"):
+            for name in ("memory.cpp", "memory_test.cpp", "memory_testing.h", "hook.cpp"):
                 (folder / name).touch()
             checker = Checker(Path(root))
             checker.check_tests()

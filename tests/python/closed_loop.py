@@ -52,6 +52,12 @@ def names(results: list[torch.Tensor]) -> dict[str, torch.Tensor]:
     return {"y": results[0]} if len(results) == 1 else {f"y{i}": result for i, result in enumerate(results)}
 
 
+def difference_in_step(manager: leapp.InferenceManager, x: torch.Tensor, expected: torch.Tensor) -> str | None:
+    """One step of a bundle whose node 'policy' takes `x`, unless it turned out not to matter, and gives `y`."""
+    found = manager({"policy/x": x} if "policy/x" in manager.inputs else {})["policy/y"]
+    return harness.difference([expected], [found], rtol=1e-3, atol=1e-4)
+
+
 def assert_equal(folder: Path, make: Callable[[], Program], shape: tuple[int, ...] = (4,), steps: int = STEPS) -> None:
     """The bundle gives what a fresh program gives, step by step, on inputs that were not captured."""
     manager = leapp.InferenceManager(folder)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import leapp
+import pytest
 import torch
 from harness import (
     Exported,
@@ -22,6 +23,7 @@ from harness import (
     seed_all,
     snapshot,
 )
+from operator_table import LOUD, PINNED_TORCH, RESULTS
 
 SEED = 42  # the database's own wrappers of random operators seed with this, so the model has to start from it too
 
@@ -54,6 +56,20 @@ class Failure:
     node: str
     what: str
     silent: bool  # nothing was raised: the exported model just computes something else
+
+
+def compare_with_table(
+    kind: str, name: str, table: dict[str, str], failures: list[Failure], config: pytest.Config
+) -> str:
+    """What exports is not in the table of what does not, and the other way round. Gives what is wrong, for messages."""
+    text = "; ".join(f"{failure.node}: {failure.what}" for failure in failures)
+    config.stash.setdefault(RESULTS, {})[f"{kind} {name}"] = text
+    if name not in table:
+        assert not failures, text
+        return text
+    assert failures or not PINNED_TORCH, f"{name} is in the table of what does not export, but passes: remove it there"
+    assert not (table[name] in LOUD and any(failure.silent for failure in failures)), f"fails without a word: {text}"
+    return text
 
 
 def run(cases: list[Case], save_path: Path, validate: bool = True) -> list[Failure]:

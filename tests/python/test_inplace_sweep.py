@@ -20,10 +20,7 @@ import torch
 from harness import LONG, as_ports
 from op_samples import Call, calls, op_id, operators
 from operator_table import (
-    LOUD,
-    PINNED_TORCH,
     RANDOM_ORDER,
-    RESULTS,
     TORCH_STRIDES,
     WRITES,
     of_the_pinned_torch,
@@ -212,15 +209,8 @@ def test_write(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Non
     # Of validation, some in turn are enough: whether the models are right is found out here as well.
     validate = LONG or name in WRITES or request.config.getoption("--write-operators") or NUMBERS[name] % 3 == 0
     failures = failures_of(variant, tmp_path, validate)
-    text = "; ".join(f"{failure.node}: {failure.what}" for failure in failures)
-    request.config.stash.setdefault(RESULTS, {})[f"write {name}"] = text
-    if name not in WRITES:
-        assert not failures, text
-        return
-    assert failures or not PINNED_TORCH, f"{name} is in the table of what does not export, but passes: remove it there"
-    silent = [failure for failure in failures if failure.silent]
-    assert not (WRITES[name] in LOUD and silent), f"fails without a word: {text}"
-    if WRITES[name] in (RANDOM_ORDER, TORCH_STRIDES):
+    text = sweep.compare_with_table("write", name, WRITES, failures, request.config)
+    if WRITES.get(name) in (RANDOM_ORDER, TORCH_STRIDES):
         assert not [failure for failure in failures if failure.node.endswith(CONTIGUOUS)], text
 
 

@@ -13,7 +13,7 @@ import sweep
 import torch
 from harness import LONG, as_ports
 from op_samples import Call, calls, invoke, op_id, operators
-from operator_table import LOUD, OPERATORS, PINNED_TORCH, RESULTS, of_the_pinned_torch, rows_on_the_page
+from operator_table import OPERATORS, of_the_pinned_torch, rows_on_the_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the database calls what torch has deprecated
 
@@ -47,14 +47,7 @@ def failures_of(name: str, save_path: Path, samples: int) -> list[sweep.Failure]
 def test_operator(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     whole = LONG or name in OPERATORS or request.config.getoption("--write-operators")
     failures = failures_of(name, tmp_path, SAMPLES if whole else FEW_SAMPLES)
-    text = "; ".join(f"{failure.node}: {failure.what}" for failure in failures)
-    request.config.stash.setdefault(RESULTS, {})[f"operator {name}"] = text
-    if name not in OPERATORS:
-        assert not failures, text
-        return
-    assert failures or not PINNED_TORCH, f"{name} is in the table of what does not export, but passes: remove it there"
-    silent = [failure for failure in failures if failure.silent]
-    assert not (OPERATORS[name] in LOUD and silent), f"fails without a word: {text}"
+    sweep.compare_with_table("operator", name, OPERATORS, failures, request.config)
 
 
 @of_the_pinned_torch

@@ -46,7 +46,7 @@ class Outcome:
     warnings: int = 0
 
 
-class Gauge:
+class Usage:
     """Processor time, and the most memory that was had, from here on."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Gauge:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(field + ":"))
 
-    def read(self, outcome: Outcome) -> None:
+    def write_to(self, outcome: Outcome) -> None:
         outcome.seconds = round(time.process_time() - self.began, 3)
         outcome.megabytes = round((self._kilobytes("VmHWM") - self.before) / 1024, 1)
 
@@ -97,11 +97,11 @@ def export(name: str, backend: str, folder: Path, outcome: Outcome) -> None:
             found = outputs(case.network(**dict(zip(inputs, given, strict=True))))
             annotate.output_tensors("net", found, export_with=backend)
     leapp.stop()
-    gauge = Gauge()
+    usage = Usage()
     try:
         leapp.compile_graph()
     finally:
-        gauge.read(outcome)
+        usage.write_to(outcome)
         with contextlib.suppress(OSError):
             log = (folder / "zoo" / "log.txt").read_text()
             outcome.warnings = sum(line.startswith("[warning]") for line in log.splitlines())
@@ -158,14 +158,14 @@ def run_torch(name: str, folder: Path) -> Outcome:
         outcome.status, outcome.reason = "refused", "not a torch.nn.Module"
         return outcome
     inputs = next(inputs_of(case, 1, CAPTURED))
-    gauge = Gauge()
+    usage = Usage()
     try:
         with torch.no_grad():
             torch.onnx.export(case.network, (), folder / "net.onnx", kwargs=inputs, dynamo=True, verbose=False)
         outcome.status = "right"
     except Exception as error:
         outcome.status, outcome.reason = "refused", f"{type(error).__name__}: {error}"
-    gauge.read(outcome)
+    usage.write_to(outcome)
     return outcome
 
 

@@ -12,8 +12,8 @@
 #include <new>
 #include <utility>
 
-#include "capture/hook.h"
 #include "capture/tensor_content.h"
+#include "capture/unrecorded.h"
 #include "emit/torchscript/evaluator.h"
 #include "exporter/validate/interrupt.h"
 #include "exporter/validate/judge.h"

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "capture/hook.h"
 #include "capture/slice.h"
+#include "capture/unrecorded.h"
 #include "exporter/validate/snippets.h"
 #include "exporter/validate/source_text.h"
 #include "graph/conditional.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "bundle/file_system.h"
-#include "capture/hook.h"
+#include "capture/unrecorded.h"
 #include "emit/torchscript/evaluator.h"
 #include "exporter/validate/console.h"
 #include "exporter/validate/engines.h"

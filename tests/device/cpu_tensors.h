@@ -15,41 +15,41 @@ namespace leapp::annex {
 
 /// The device's tensors as tensors of the CPU over the very same memory, for as long as one operator runs. Tensors that
 /// share memory still do: writes through one are seen through the other, as on the CPU.
-class Lending {
+class CpuTensors {
  public:
   /// `tensor` itself if it is not the device's.
-  at::Tensor lend(const at::Tensor& tensor);
+  at::Tensor to_cpu(const at::Tensor& tensor);
   /// The same in lists; devices become the CPU, generators the CPU's.
-  c10::IValue lend(const c10::IValue& value);
+  c10::IValue to_cpu(const c10::IValue& value);
 
   /// What the operator did to a tensor that it wrote to, other than to its elements.
-  void take_back(const at::Tensor& lent);
+  void write_back(const at::Tensor& on_cpu);
   /// A result of the operator, on the device.
-  at::Tensor home(const at::Tensor& result);
-  c10::IValue home(const c10::IValue& value);
+  at::Tensor to_device(const at::Tensor& result);
+  c10::IValue to_device(const c10::IValue& value);
 
   /// Of the first of the device's tensors, or what a Device argument said.
   [[nodiscard]] std::optional<c10::Device> device() const { return device_; }
   /// Tensors of the CPU with elements, which real devices do not take beside their own.
   [[nodiscard]] bool met_cpu_tensor() const { return met_cpu_tensor_; }
-  [[nodiscard]] bool met_own_tensor() const { return !loans_.empty(); }
+  [[nodiscard]] bool met_own_tensor() const { return !pairs_.empty(); }
 
  private:
-  struct Loan {
+  struct Pair {
     at::Tensor own;
-    at::Tensor lent;
+    at::Tensor on_cpu;
   };
   struct Memory {
     c10::Storage own;
-    c10::Storage lent;
+    c10::Storage on_cpu;
   };
-  const Loan* loan_of(const at::Tensor& lent) const;
+  const Pair* pair_of(const at::Tensor& on_cpu) const;
   const Memory& memory_of(const at::Tensor& tensor);
 
-  std::vector<Loan> loans_;
+  std::vector<Pair> pairs_;
   std::unordered_map<const c10::StorageImpl*, Memory> memories_;
   std::optional<c10::Device> device_;
-  std::vector<const c10::TensorImpl*> visitors_;
+  std::vector<const c10::TensorImpl*> others_;
   bool met_cpu_tensor_ = false;
 };
 

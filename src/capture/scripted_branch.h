@@ -1,10 +1,5 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// A branch or a loop of scripted code, made one operator.
-//
-// Its blocks are recorded by themselves, on copies. What a block may write to is found out by running it; that memory
-// goes in and comes out like everything else. Then the real thing runs, as what the operator does.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -24,8 +19,7 @@ struct OneSideRaises : Unrecordable {
   std::size_t other;  ///< the side that does not
 };
 
-/// Runs the If, or the Loop, as one operator. Throws Unrecordable before anything has been run.
+/// Runs the If as one operator. Throws Unrecordable before anything has been run.
 void record_branch(ScriptedRun& run, torch::jit::Node* node);
-void record_loop(ScriptedRun& run, torch::jit::Node* node);
 
 }  // namespace leapp::capture
