@@ -27,6 +27,14 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    fail_for_what_is_missing(session)
+    written = Path(session.config._tmp_path_factory.getbasetemp())  # type: ignore[attr-defined]
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if session.exitstatus == pytest.ExitCode.OK and not is_worker and written.is_relative_to(IN_MEMORY):
+        shutil.rmtree(written, ignore_errors=True)
+
+
+def fail_for_what_is_missing(session: pytest.Session) -> None:
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     if "LEAPP_CI" not in os.environ or reporter is None:
         return

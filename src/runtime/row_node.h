@@ -53,6 +53,7 @@ class RowNode {
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   [[nodiscard]] std::optional<Extents> integers(std::string_view name) const;
   [[nodiscard]] std::string text(std::string_view name, std::string_view otherwise) const;
+  [[nodiscard]] const std::vector<onnx::Attribute>& attributes() const { return node_.attributes; }
 
   [[nodiscard]] std::size_t inputs() const { return inputs_.size(); }
   [[nodiscard]] std::size_t outputs() const { return outputs_.size(); }
@@ -107,6 +108,9 @@ struct RowRuleEntry {
 
 /// The rule of an operator of the default domain; null when there is none.
 [[nodiscard]] RowRule find_row_rule(std::string_view op);
+
+/// Whether it does the same with every element, after broadcasting.
+[[nodiscard]] bool is_elementwise(std::string_view op);
 
 /// Whether the rule holds when rows have several entries along their axis.
 [[nodiscard]] bool takes_blocks(std::string_view op);

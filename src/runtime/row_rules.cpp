@@ -170,16 +170,24 @@ Status RowNode::only_first(std::size_t count) const {
 
 Status mixes_rows(std::string_view what) { return unimplemented(std::string(what)); }
 
+bool is_elementwise(std::string_view op) {
+  return std::find(std::begin(kBroadcasts), std::end(kBroadcasts), op) != std::end(kBroadcasts);
+}
+
 bool takes_blocks(std::string_view op) {
+  // clang-format off
   constexpr std::string_view kOthers[] = {
-      "Concat", "Gather",  "Gemm",  "LayerNormalization", "MatMul",    "RMSNormalization", "Reshape",
-      "Slice",  "Softmax", "Split", "LogSoftmax",         "Transpose", "Squeeze",          "Unsqueeze"};
+      "AveragePool", "BatchNormalization", "Concat", "Conv", "ConvTranspose", "DepthToSpace", "GRU", "Gather", "Gemm",
+      "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LSTM",
+      "LayerNormalization", "LogSoftmax", "LpPool", "MatMul", "MaxPool", "RMSNormalization", "RNN", "Reshape", "Shape",
+      "Slice", "Softmax", "SpaceToDepth", "Split", "Squeeze", "Transpose", "Unsqueeze"};
+  // clang-format on
   return std::find(std::begin(kOthers), std::end(kOthers), op) != std::end(kOthers) || op.starts_with("Reduce") ||
-         std::find(std::begin(kBroadcasts), std::end(kBroadcasts), op) != std::end(kBroadcasts);
+         is_elementwise(op);
 }
 
 RowRule find_row_rule(std::string_view op) {
-  if (std::find(std::begin(kBroadcasts), std::end(kBroadcasts), op) != std::end(kBroadcasts)) return broadcast;
+  if (is_elementwise(op)) return broadcast;
   const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const RowRuleEntry& one) { return one.op == op; });
   if (at != kRules.end()) return at->rule;
   if (const RowRule rule = find_shape_rule(op)) return rule;

@@ -133,6 +133,7 @@ Status recurrent(RowNode& n) {
     if (!n.has(i)) continue;
     const bool state = i == 0 || i == kHidden || i == kCell;
     if (n.wide(i) && (!state || n.axis(i) != 1)) return mixes_rows("the axis of the rows is not its batch");
+    if (n.wide(i) && n.wide(0) && !n.alike(0, i)) return mixes_rows("its inputs have rows in different places");
     if (!n.wide(i) && state) n.repeat(i, 1);
     if (i == kLengths) n.repeat(i, 0);
   }

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -18,7 +19,10 @@
 #include "onnx_proto/rename.h"
 #include "onnx_proto/rewrite.h"
 #include "runtime/random_draws.h"
+#include "runtime/row_lift.h"
 #include "runtime/row_node.h"
+#include "runtime/row_places.h"
+#include "runtime/row_writer.h"
 
 namespace leapp::runtime {
 namespace {
@@ -48,17 +52,6 @@ std::optional<Extents> integers_of(const native::Value& value) {
   return numbers;
 }
 
-/// Where the rows of a value are, and the other places that are the same in memory.
-std::vector<RowPlace> places_of(const RowValue& value) {
-  const RowPlace now{*value.axis, value.inner};
-  std::vector<RowPlace> places{now};
-  if (std::find(value.shape.begin(), value.shape.end(), 0) != value.shape.end()) return places;
-  for (const RowPlace& place : places_before(value.shape, before_rows(value.shape, now.axis, now.inner))) {
-    if (place.axis != now.axis) places.push_back(place);
-  }
-  return places;
-}
-
 std::string name_of(const onnx::NodeView& node) {
   const std::string_view made = node.outputs.empty() ? std::string_view() : node.outputs.front();
   return fmt::format("{} {}", printable(node.op_type.substr(0, 60)), quote_brief(node.name.empty() ? made : node.name));
@@ -71,7 +64,7 @@ class Widener {
         rows_(static_cast<std::int64_t>(request.rows)),
         model_(model),
         lowered_(std::move(lowered)),
-        rewrite_(model) {
+        write_(model, rows_) {
     for (const onnx::OperatorSet& set : model.opset_imports) {
       if (set.domain.empty()) opset_ = set.version;
     }
@@ -89,7 +82,7 @@ class Widener {
     LEAPP_RETURN_IF_ERROR(add_outputs());
     std::set<std::string, std::less<>> ports;
     for (const bundle::Port& port : request_.node.inputs) ports.insert(port.name);
-    return std::move(rewrite_).take(ports).text();
+    return std::move(write_.model()).take(ports).text();
   }
 
  private:
@@ -98,21 +91,19 @@ class Widener {
     if (!model_.graph.sparse_initializers.empty()) return unimplemented("the model has sparse weights");
     for (const auto* ports : {&request_.node.inputs, &request_.node.outputs}) {
       for (const bundle::Port& port : *ports) {
-        const bool has_elements = std::find(port.shape.begin(), port.shape.end(), 0) == port.shape.end();
-        if (!port.shape.empty() && has_elements) continue;
-        return unimplemented(
-            fmt::format("the port {} has the shape {}, without an axis for rows", port.name, shape_text(port.shape)));
+        if (std::find(port.shape.begin(), port.shape.end(), 0) == port.shape.end()) continue;
+        return unimplemented(fmt::format("the port {} has no elements: {}", port.name, shape_text(port.shape)));
       }
     }
     for (const onnx::Encoded bytes : model_.graph.nodes) {
       LEAPP_ASSIGN_OR_RETURN(const onnx::NodeView node, onnx::read_node(bytes));
-      for (const std::string_view name : node.outputs) names_.emplace(name);
-      for (const std::string_view name : node.inputs) names_.emplace(name);
+      for (const std::string_view name : node.outputs) write_.reserve(name);
+      for (const std::string_view name : node.inputs) write_.reserve(name);
     }
-    for (const onnx::NamedView& tensor : model_.graph.initializers) names_.emplace(tensor.name);
+    for (const onnx::NamedView& tensor : model_.graph.initializers) write_.reserve(tensor.name);
     for (const onnx::ValueInfoView& output : model_.graph.outputs) results_.emplace(output.name);
     for (const bundle::Port& port : request_.node.outputs) {
-      if (port.shape.front() != 1) inset_.emplace(port.name);
+      if (port.shape.empty() || port.shape.front() != 1) inset_.emplace(port.name);
     }
     for (const onnx::NamedView& info : model_.graph.value_infos) {
       const auto read = onnx::read_value_info(info.bytes);
@@ -127,8 +118,9 @@ class Widener {
 
   Status add_inputs() {
     for (const bundle::Port& port : request_.node.inputs) {
-      rewrite_.add_input(wide_info(port));
-      if (port.shape.front() == 1) {
+      write_.model().add_input(wide_info(port));
+      if (port.shape.empty()) lifted_[{port.name, {}}] = port.name;
+      if (port.shape.empty() || port.shape.front() == 1) {
         axes_[port.name] = {};
       } else {
         take_in(port);
@@ -140,6 +132,7 @@ class Widener {
   /// A port that has the rows before all of its own axes, as a value that has them along one of these: one that has a
   /// single entry, as state of several layers does, or else the first, as blocks.
   void take_in(const bundle::Port& port) {
+    lifted_[{port.name, port.shape}] = port.name;
     const auto one = std::find(port.shape.begin(), port.shape.end(), 1);
     const std::int64_t axis = one == port.shape.end() ? 0 : one - port.shape.begin();
     std::string from = port.name;
@@ -147,12 +140,12 @@ class Widener {
       Extents order(port.shape.size() + 1);
       std::iota(order.begin(), order.end(), 0);
       std::rotate(order.begin(), order.begin() + 1, order.begin() + axis + 1);
-      from = transposed(from, order);
+      from = write_.transposed(from, order);
     }
     Extents shape = port.shape;
     shape[static_cast<std::size_t>(axis)] *= rows_;
-    const std::string made = fresh(port.name + "/rows");
-    add_operator("Reshape", from, shape, made);
+    const std::string made = write_.fresh(port.name + "/rows");
+    write_.add_operator("Reshape", from, shape, made);
     renamed_[port.name] = made;
     axes_[port.name] = {axis, false};
   }
@@ -181,65 +174,29 @@ class Widener {
     return value;
   }
 
-  /// A name that nothing has yet.
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    while (!names_.insert(name).second) name += "_";
-    return name;
-  }
-
-  std::string constant(const Extents& numbers, const std::string& wanted) {
-    const std::string name = fresh(wanted);
-    onnx::Node node;
-    node.op_type = "Constant";
-    node.outputs = {name};
-    node.name = fmt::format("Constant({})", name);
-    node.attributes = {{"value_ints", numbers}};
-    rewrite_.add_node(node);
-    return name;
-  }
-
-  void add_operator(const char* op, const std::string& from, const Extents& shape, const std::string& to) {
-    onnx::Node node;
-    node.op_type = op;
-    node.inputs = {from, constant(shape, to + "/shape")};
-    node.outputs = {to};
-    node.name = fmt::format("{}({})", op, to);
-    rewrite_.add_node(node);
-  }
-
-  std::string transposed(const std::string& from, const Extents& order) {
-    onnx::Node node;
-    node.op_type = "Transpose";
-    node.inputs = {from};
-    node.outputs = {fresh(from + "/turned")};
-    node.name = fmt::format("Transpose({})", node.outputs.front());
-    node.attributes = {{"perm", order}};
-    rewrite_.add_node(node);
-    return node.outputs.front();
-  }
-
-  /// The value with its rows along another axis.
-  std::string moved(const std::string& name, const RowValue& value, std::int64_t axis) {
-    if (*value.axis == axis) return current(name);
-    std::string& made = moved_[{name, axis}];
+  /// The value with its rows elsewhere. What is the same in memory is reshaped; else rows are copied.
+  std::string moved(const std::string& name, const RowValue& value, const RowPlace& place) {
+    const std::int64_t from = before_rows(value.shape, *value.axis, value.inner);
+    const std::int64_t to = before_rows(value.shape, place.axis, place.inner);
+    if (*value.axis == place.axis && from == to) return current(name);
+    std::string& made = moved_[{name, place.axis, to}];
     if (made.empty()) {
       Extents shape = value.shape;
-      shape[static_cast<std::size_t>(axis)] *= rows_;
-      made = fresh(fmt::format("{}/rows_{}", name, axis));
-      add_operator("Reshape", current(name), shape, made);
+      shape[static_cast<std::size_t>(place.axis)] *= rows_;
+      made = write_.fresh(fmt::format("{}/rows_{}", name, place.axis));
+      write_.add_operator("Reshape", write_.carried(current(name), value.shape, from, to), shape, made);
     }
     return made;
   }
 
   /// A constant for every row.
   std::string repeated(const std::string& name, const RowValue& value, std::int64_t axis) {
-    std::string& made = moved_[{name, axis}];
+    std::string& made = moved_[{name, axis, 0}];
     if (made.empty()) {
       Extents shape = value.shape;
       shape[static_cast<std::size_t>(axis)] = rows_;
-      made = fresh(fmt::format("{}/rows_{}", name, axis));
-      add_operator("Expand", current(name), shape, made);
+      made = write_.fresh(fmt::format("{}/rows_{}", name, axis));
+      write_.add_operator("Expand", current(name), shape, made);
     }
     return made;
   }
@@ -257,50 +214,69 @@ class Widener {
                                   [&](std::string_view name) { return axes_.find(name) != axes_.end(); });
     if (!wide) return add_renamed(node, bytes, {});
     const RowRule rule = own ? find_row_rule(node.op_type) : nullptr;
-    if (rule == nullptr) return unimplemented("it is not known whether it keeps rows apart");
+    if (rule == nullptr && !(own && can_be_lifted(node.op_type))) {
+      return unimplemented("it is not known whether it keeps rows apart");
+    }
     std::vector<RowValue> inputs;
     for (const std::string_view name : node.inputs) {
       LEAPP_ASSIGN_OR_RETURN(RowValue value, value_of(name));
       inputs.push_back(std::move(value));
     }
-    return place_rows(node, bytes, rule, inputs);
-  }
-
-  /// Tries the rule with the rows where they are, then with those of single inputs moved to axes that mean the same.
-  Status place_rows(const onnx::NodeView& node, onnx::Encoded bytes, RowRule rule,
-                    const std::vector<RowValue>& inputs) {
     std::vector<Extents> outputs;
     for (const std::string_view name : node.outputs) {
       const auto shape = name.empty() ? std::optional(Extents()) : shape_of(name);
       if (!shape) return unimplemented(fmt::format("the shape of {} is not known", quote_brief(name)));
       outputs.push_back(*shape);
     }
-    std::vector<std::vector<RowPlace>> places;
-    std::size_t ways = 1;
+    const Status placed =
+        rule == nullptr ? mixes_rows("nothing is known of its axes") : place_rows(node, bytes, rule, inputs, outputs);
+    if (placed.ok()) return placed;
+    const RowNode looked(node, opset_, rows_, inputs, outputs);
+    const auto lifting = lift_node(looked);
+    return lifting.ok() ? apply(node, looked, lifting.value()) : placed;
+  }
+
+  static bool single(const std::vector<RowValue>& inputs, const onnx::NodeView& node,
+                     const std::vector<Extents>& outputs) {
     for (const RowValue& input : inputs) {
-      places.push_back(input.axis ? places_of(input) : std::vector<RowPlace>(1));
-      ways *= std::min(places.back().size(), kMostAttempts);
-      ways = std::min(ways, kMostAttempts);
+      if (input.axis && input.shape.empty()) return true;
     }
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      if (outputs[o].empty() && !node.outputs[o].empty()) return true;
+    }
+    return false;
+  }
+
+  /// Tries the rule with the rows where they are, then with those of single inputs moved to axes that mean the same,
+  /// and then with as few of them as possible copied.
+  Status place_rows(const onnx::NodeView& node, onnx::Encoded bytes, RowRule rule, const std::vector<RowValue>& inputs,
+                    const std::vector<Extents>& outputs) {
+    if (single(inputs, node, outputs)) return mixes_rows("a single number has no axis for rows");
+    Ways ways(inputs, kMostAttempts);
     Status first;
-    for (std::size_t way = 0; way < ways; ++way) {
-      std::vector<RowValue> tried = inputs;
-      std::size_t rest = way;
-      for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (tried[i].axis) {
-          tried[i].axis = places[i][rest % places[i].size()].axis;
-          tried[i].inner = places[i][rest % places[i].size()].inner;
+    for (std::size_t copies = 0; copies <= ways.inputs_with_rows(); ++copies) {
+      for (const std::vector<RowPlace>& way : ways.with_copies(copies)) {
+        std::vector<RowValue> tried = inputs;
+        for (std::size_t i = 0; i < tried.size(); ++i) {
+          if (!tried[i].axis) continue;
+          tried[i].axis = way[i].axis;
+          tried[i].inner = way[i].inner;
         }
-        rest /= places[i].size();
+        RowNode looked(node, opset_, rows_, tried, outputs);
+        Status status = tried_rule(looked, rule, tried, outputs);
+        if (status.ok()) return apply(node, bytes, inputs, tried, looked.edits());
+        if (first.ok()) first = std::move(status);
       }
-      RowNode looked(node, opset_, rows_, tried, outputs);
-      const bool blocks = std::any_of(tried.begin(), tried.end(), [](const RowValue& one) { return each(one) > 1; });
-      Status status = blocks && !takes_blocks(node.op_type) ? mixes_rows("rows are a part of an axis") : rule(looked);
-      if (status.ok()) status = check_axes(looked, tried, outputs);
-      if (status.ok()) return apply(node, bytes, inputs, tried, looked.edits());
-      if (first.ok()) first = std::move(status);
     }
     return first;
+  }
+
+  static Status tried_rule(RowNode& node, RowRule rule, const std::vector<RowValue>& inputs,
+                           const std::vector<Extents>& outputs) {
+    const bool blocks = std::any_of(inputs.begin(), inputs.end(), [](const RowValue& one) { return each(one) > 1; });
+    if (blocks && !takes_blocks(node.op())) return mixes_rows("rows are a part of an axis");
+    LEAPP_RETURN_IF_ERROR(rule(node));
+    return check_axes(node, inputs, outputs);
   }
 
   /// Entries that a row has along its axis; 0 for what has no rows.
@@ -330,7 +306,7 @@ class Widener {
     }
     std::map<std::size_t, std::string> replaced;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].axis) replaced[i] = moved(std::string(node.inputs[i]), inputs[i], *tried[i].axis);
+      if (inputs[i].axis) replaced[i] = moved(std::string(node.inputs[i]), inputs[i], {*tried[i].axis, tried[i].inner});
     }
     for (const auto& [input, axis] : edits.repeats) {
       const Extents& shape = inputs[input].shape;
@@ -340,7 +316,7 @@ class Widener {
       replaced[input] = repeated(std::string(node.inputs[input]), inputs[input], axis);
     }
     for (const auto& [input, numbers] : edits.numbers) {
-      replaced[input] = constant(numbers, std::string(node.outputs.front()) + "/numbers");
+      replaced[input] = write_.constant(numbers, std::string(node.outputs.front()) + "/numbers");
     }
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       if (node.outputs[o].empty() || !edits.axes[o]) continue;
@@ -350,8 +326,86 @@ class Widener {
     return add_renamed(node, bytes, replaced);
   }
 
+  /// The value with its rows before all axes, each seen as `shape`.
+  std::string lifted(const std::string& name, const RowValue& value, const Extents& shape) {
+    std::string& made = lifted_[{name, shape}];
+    if (made.empty()) {
+      const auto same = lifted_.find({name, value.shape});
+      const bool known = same != lifted_.end() && !same->second.empty();
+      const std::int64_t before = value.shape.empty() ? 1 : before_rows(value.shape, *value.axis, value.inner);
+      const std::string from = known ? same->second : write_.carried(current(name), value.shape, before, 1);
+      made = write_.fresh(name + "/lifted");
+      write_.add_operator("Reshape", from, write_.rows_before(shape), made);
+    }
+    return made;
+  }
+
+  /// A constant, once for each row.
+  std::string lifted_constant(const std::string& name, const Extents& shape) {
+    std::string& made = lifted_[{name, shape}];
+    if (made.empty()) {
+      made = write_.fresh(name + "/lifted");
+      write_.add_operator("Expand", current(name), write_.rows_before(shape), made);
+    }
+    return made;
+  }
+
+  /// The node with the rows before all axes of what it reads and gives.
+  Status apply(const onnx::NodeView& view, const RowNode& looked, const Lifting& lifting) {
+    onnx::Node node;
+    node.op_type = lifting.op;
+    node.attributes = lifting.attributes;
+    for (std::size_t i = 0; i < view.inputs.size(); ++i) {
+      const std::string name(view.inputs[i]);
+      const bool repeated = std::find(lifting.repeats.begin(), lifting.repeats.end(), i) != lifting.repeats.end();
+      if (lifting.shapes[i]) {
+        LEAPP_ASSIGN_OR_RETURN(const RowValue value, value_of(name));
+        node.inputs.push_back(lifted(name, value, *lifting.shapes[i]));
+      } else {
+        node.inputs.push_back(repeated ? lifted_constant(name, looked.shape(i)) : current(name));
+      }
+    }
+    for (const auto& [input, numbers] : lifting.numbers) {
+      node.inputs.resize(std::max(node.inputs.size(), input + 1));
+      node.inputs[input] = write_.constant(numbers, std::string(view.outputs.front()) + "/numbers");
+    }
+    if (lifting.counted) {
+      node.inputs[*lifting.counted] = write_.counted(node.inputs[*lifting.counted], looked.shape(*lifting.counted));
+    }
+    if (lifting.op != view.op_type) node.inputs.resize(2);  // a reshape, or a choice of one's own
+    for (const std::string_view output : view.outputs) {
+      node.outputs.push_back(output.empty() ? std::string() : write_.fresh(std::string(output) + "/lifted"));
+    }
+    node.name = fmt::format("rows/{}({})", lifting.op, node.outputs.front());
+    write_.model().add_node(node);
+    for (std::size_t o = 0; o < view.outputs.size(); ++o) {
+      if (!view.outputs[o].empty())
+        take_lifted(std::string(view.outputs[o]), node.outputs[o], looked.result(o), lifting);
+    }
+    return {};
+  }
+
+  /// A result that has the rows before all axes, as a value that has them along the first.
+  void take_lifted(const std::string& name, const std::string& found, const Extents& shape, const Lifting& lifting) {
+    std::string from = found;
+    if (lifting.other_shape) {
+      from = write_.fresh(name + "/lifted");
+      write_.add_operator("Reshape", found, write_.rows_before(shape), from);
+    }
+    lifted_[{name, shape}] = from;
+    axes_[name] = {};
+    if (shape.empty()) {
+      renamed_[name] = from;
+      return;
+    }
+    if (needs_other_name(name)) renamed_[name] = write_.fresh(name + "/one");
+    Extents target = shape;
+    target.front() *= rows_;
+    write_.add_operator("Reshape", from, target, current(name));
+  }
+
   void freeze(const std::string& name, const Extents& numbers) {
-    const std::string made = constant(numbers, name + "/frozen");
+    const std::string made = write_.constant(numbers, name + "/frozen");
     renamed_[name] = made;
   }
 
@@ -374,18 +428,18 @@ class Widener {
     }
     for (const std::string_view output : node.outputs) {
       if (output.empty() || !needs_other_name(output)) continue;
-      renamed_[std::string(output)] = fresh(std::string(output) + "/one");
+      renamed_[std::string(output)] = write_.fresh(std::string(output) + "/one");
       if (!rename(output, renamed_[std::string(output)])) return unimplemented("it reads its own result");
       changed = true;
     }
     if (!changed) {
-      rewrite_.add_node(bytes);
+      write_.model().add_node(bytes);
       return {};
     }
     // A name that stays has to be said, too: others get the prefix.
     for (const std::string_view output : node.outputs) renaming.values.try_emplace(std::string(output), output);
     LEAPP_ASSIGN_OR_RETURN(onnx::Pieces pieces, onnx::rename_node(bytes, renaming));
-    rewrite_.add_node(std::move(pieces));
+    write_.model().add_node(std::move(pieces));
     return {};
   }
 
@@ -398,9 +452,9 @@ class Widener {
 
   Status add_outputs() {
     for (const bundle::Port& port : request_.node.outputs) {
-      rewrite_.add_output(wide_info(port));
+      write_.model().add_output(wide_info(port));
       LEAPP_ASSIGN_OR_RETURN(const RowValue value, value_of(port.name));
-      if (value.axis == 0 && !value.inner && port.shape.front() == 1) continue;
+      if (value.axis == 0 && !value.inner && !port.shape.empty() && port.shape.front() == 1) continue;
       if (value.shape != port.shape) {
         return unimplemented(fmt::format("the output {} has the shape {}, the bundle says {}", port.name,
                                          shape_text(value.shape), shape_text(port.shape)));
@@ -415,22 +469,12 @@ class Widener {
   Status give_out(const bundle::Port& port, const RowValue& value) {
     const Extents shape = widened_shape(port.shape, request_.rows);
     if (!value.axis) {
-      add_operator("Expand", current(port.name), shape, port.name);
+      write_.add_operator("Expand", current(port.name), shape, port.name);
       return {};
     }
-    const auto front = value.shape.begin();
-    const bool first = std::all_of(front, front + *value.axis, [](std::int64_t extent) { return extent == 1; });
-    std::string from = current(port.name);
-    if (!first || value.inner) {
-      if (each(value) != 1 || value.inner) {
-        return unimplemented(fmt::format("the output {} does not have the rows one after the other", port.name));
-      }
-      Extents order(value.shape.size());
-      std::iota(order.begin(), order.end(), 0);
-      std::rotate(order.begin(), order.begin() + *value.axis, order.begin() + *value.axis + 1);
-      from = transposed(from, order);
-    }
-    add_operator("Reshape", from, shape, port.name);
+    const std::int64_t before = before_rows(value.shape, *value.axis, value.inner);
+    const std::string from = write_.carried(current(port.name), value.shape, before, 1);
+    write_.add_operator("Reshape", from, shape, port.name);
     return {};
   }
 
@@ -439,14 +483,15 @@ class Widener {
   std::int64_t opset_ = 0;
   const onnx::ModelView& model_;
   native::LoweringResult lowered_;  ///< for one row: what shapes and constants there are
-  onnx::Rewrite rewrite_;
+  RowWriter write_;
   std::map<std::string, Extents, std::less<>> declared_;
-  std::map<std::string, RowPlace, std::less<>> axes_;  ///< of values that have rows
-  std::set<std::string, std::less<>> names_;
-  std::set<std::string, std::less<>> results_;                         ///< outputs of the model
-  std::set<std::string, std::less<>> inset_;                           ///< those without a leading 1
-  std::map<std::string, std::string> renamed_;                         ///< values that have another name now
-  std::map<std::pair<std::string, std::int64_t>, std::string> moved_;  ///< value, axis → what has its rows there
+  std::map<std::string, RowPlace, std::less<>> axes_;              ///< of values that have rows
+  std::set<std::string, std::less<>> results_;                     ///< outputs of the model
+  std::set<std::string, std::less<>> inset_;                       ///< those without a leading 1
+  std::map<std::string, std::string> renamed_;                     ///< values that have another name now
+  std::map<std::pair<std::string, Extents>, std::string> lifted_;  ///< value, a row's shape → rows before all axes
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::string>
+      moved_;  ///< value, axis, entries before its rows → what has them there
 };
 
 }  // namespace

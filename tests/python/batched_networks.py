@@ -18,11 +18,11 @@ Forward = Callable[[Tensor], Any]
 
 @dataclass(frozen=True)
 class Batched:
-    """``widened``: whether one run of the model does all rows; None: either is right."""
+    """``widened``: whether one run of the model does all rows."""
 
     make: Callable[[], Forward]
     shape: tuple[int, ...] = (1, 8)
-    widened: bool | None = None
+    widened: bool = True
 
 
 class Recurrent(nn.Module):
@@ -139,9 +139,7 @@ def shared(state: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 NETWORKS: dict[str, Batched] = {
-    "mlp": Batched(
-        seeded(lambda: nn.Sequential(nn.Linear(8, 16), nn.ELU(), nn.Linear(16, 4), nn.Tanh())), widened=True
-    ),
+    "mlp": Batched(seeded(lambda: nn.Sequential(nn.Linear(8, 16), nn.ELU(), nn.Linear(16, 4), nn.Tanh()))),
     "mlp of layers of all kinds": Batched(
         seeded(
             lambda: nn.Sequential(
@@ -149,7 +147,6 @@ NETWORKS: dict[str, Batched] = {
                 *(nn.Linear(16, 8), nn.Softmax(-1), nn.Linear(8, 3), nn.LogSoftmax(1)),
             )
         ),
-        widened=True,
     ),
     "cnn": Batched(
         seeded(
@@ -159,7 +156,6 @@ NETWORKS: dict[str, Batched] = {
             )
         ),
         (1, 3, 16, 16),
-        True,
     ),
     "cnn up and down": Batched(
         seeded(
@@ -172,12 +168,12 @@ NETWORKS: dict[str, Batched] = {
     ),
     "conv over time": Batched(seeded(lambda: nn.Sequential(nn.Conv1d(4, 6, 3), nn.Mish())), (1, 4, 9)),
     "gru": Batched(seeded(lambda: Recurrent(nn.GRU(8, 6, batch_first=True), (1, 1, 6))), (1, 3, 8)),
-    "gru of two layers": Batched(seeded(lambda: Recurrent(nn.GRU(8, 6, 2), (2, 1, 6))), (1, 1, 8), True),
+    "gru of two layers": Batched(seeded(lambda: Recurrent(nn.GRU(8, 6, 2), (2, 1, 6))), (1, 1, 8)),
     "lstm": Batched(seeded(lambda: Recurrent(nn.LSTM(8, 6, batch_first=True), (1, 1, 6), (1, 1, 6))), (1, 2, 8)),
     "lstm both ways": Batched(
         seeded(lambda: Recurrent(nn.LSTM(8, 6, batch_first=True, bidirectional=True), (2, 1, 6), (2, 1, 6))), (1, 4, 8)
     ),
-    "lstm cell": Batched(seeded(Cell), widened=True),
+    "lstm cell": Batched(seeded(Cell)),
     "rnn": Batched(seeded(lambda: Recurrent(nn.RNN(8, 6, batch_first=True), (1, 1, 6))), (1, 3, 8)),
     "attention": Batched(seeded(lambda: Attention(2, True)), (1, 5, 8)),
     "attention, steps first": Batched(seeded(lambda: Attention(2, False)), (1, 1, 8)),
@@ -185,12 +181,12 @@ NETWORKS: dict[str, Batched] = {
     "transformer": Batched(
         seeded(lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2)), (1, 5, 8)
     ),
-    "branch": Batched(seeded(Branch), widened=False),
+    "branch": Batched(seeded(Branch)),
     "chosen row of a table": Batched(seeded(Chosen)),
-    "history": Batched(lambda: Kept(torch.zeros(1, 3, 8), history), widened=True),
+    "history": Batched(lambda: Kept(torch.zeros(1, 3, 8), history)),
     "counter": Batched(lambda: Kept(torch.zeros(1, 1, dtype=torch.int64), counted)),
     "counter without axes": Batched(lambda: Kept(torch.zeros((), dtype=torch.int64), counted)),
-    "flags": Batched(lambda: Kept(torch.zeros(1, 8, dtype=torch.bool), flagged), widened=True),
+    "flags": Batched(lambda: Kept(torch.zeros(1, 8, dtype=torch.bool), flagged)),
     "state of all rows": Batched(lambda: Kept(torch.zeros(1, 1), shared)),
     "mean over the first axis": Batched(plain(lambda x: x.mean(0, keepdim=True) - x * 2)),
     "sum over the first axis": Batched(plain(lambda x: x.sum(0).unsqueeze(0))),
@@ -200,10 +196,10 @@ NETWORKS: dict[str, Batched] = {
     "softmax over the first axis": Batched(plain(lambda x: x.softmax(0))),
     "flat": Batched(plain(lambda x: x.view(-1).cumsum(0).view(1, -1))),
     "turned": Batched(plain(lambda x: (x.T * torch.arange(8.0).unsqueeze(1)).T)),
-    "outer product": Batched(plain(lambda x: (x.T @ x).unsqueeze(0)), widened=False),
+    "outer product": Batched(plain(lambda x: (x.T @ x).unsqueeze(0))),
     "product with itself": Batched(plain(lambda x: x @ x.T)),
     "sum along rows": Batched(plain(lambda x: x.cumsum(0))),
-    "sum along columns": Batched(plain(lambda x: x.cumsum(1)), widened=True),
+    "sum along columns": Batched(plain(lambda x: x.cumsum(1))),
     "sorted": Batched(plain(lambda x: x.sort(1)[0])),
     "sorted with places": Batched(plain(lambda x: x.argsort(-1))),
     "largest three": Batched(plain(lambda x: x.topk(3))),
@@ -215,7 +211,7 @@ NETWORKS: dict[str, Batched] = {
     "rows expanded": Batched(plain(lambda x: (x.expand(4, 8) * torch.arange(4.0).unsqueeze(1)).mean(0).view(1, 8))),
     "rows stacked": Batched(plain(lambda x: torch.stack([x, x * 2], 0).max(0)[0])),
     "rows joined": Batched(plain(lambda x: torch.cat([x, x + 1], 0).mean(0, keepdim=True))),
-    "where": Batched(plain(lambda x: torch.where(x > 0, x, x * 0.1)), widened=True),
+    "where": Batched(plain(lambda x: torch.where(x > 0, x, x * 0.1))),
     "mask": Batched(plain(lambda x: x.masked_fill(x < x.median(-1, keepdim=True)[0], 0.0))),
     "masked mean": Batched(
         plain(lambda x: (x * (x > 0)).sum(-1, keepdim=True) / (x > 0).sum(-1, keepdim=True).clamp(1))
@@ -226,15 +222,15 @@ NETWORKS: dict[str, Batched] = {
     "einsum of heads": Batched(
         plain(lambda x: torch.einsum("bhid,bhjd->bhij", x.view(1, 2, 3, 4), x.view(1, 2, 3, 4))), (1, 24)
     ),
-    "broadcast of one row": Batched(plain(lambda x: x + torch.arange(8.0)), widened=True),
+    "broadcast of one row": Batched(plain(lambda x: x + torch.arange(8.0))),
     "broadcast of a column": Batched(plain(lambda x: (x + torch.arange(3.0).view(3, 1)).sum(0, keepdim=True))),
-    "broadcast against itself": Batched(plain(lambda x: x.unsqueeze(2) - x.unsqueeze(1)), widened=True),
+    "broadcast against itself": Batched(plain(lambda x: x.unsqueeze(2) - x.unsqueeze(1))),
     "distances of all": Batched(plain(lambda x: torch.cdist(x.view(1, 4, 2), x.view(1, 4, 2)))),
-    "batched product": Batched(plain(lambda x: torch.bmm(x, x.transpose(1, 2))), (1, 3, 4), True),
-    "normalised": Batched(plain(lambda x: functional.normalize(x, dim=-1)), widened=True),
+    "batched product": Batched(plain(lambda x: torch.bmm(x, x.transpose(1, 2))), (1, 3, 4)),
+    "normalised": Batched(plain(lambda x: functional.normalize(x, dim=-1))),
     "normalised over all": Batched(plain(lambda x: functional.layer_norm(x, (1, 8)))),
     "quaternions": Batched(plain(lambda x: torch.cross(x.view(1, 2, 4)[..., :3], x.view(1, 2, 4)[..., 1:], dim=-1))),
-    "rolled": Batched(plain(lambda x: x.roll(1, 1)), widened=True),
+    "rolled": Batched(plain(lambda x: x.roll(1, 1))),
     "rolled along rows": Batched(plain(lambda x: x.roll(1, 0))),
     "flipped": Batched(plain(lambda x: x.flip(1))),
     "flipped rows": Batched(plain(lambda x: x.flip(0))),
@@ -245,18 +241,18 @@ NETWORKS: dict[str, Batched] = {
     ),
     "logsumexp over the first axis": Batched(plain(lambda x: x.logsumexp(0, keepdim=True))),
     "place of the largest": Batched(plain(lambda x: x.argmax().view(1, 1))),
-    "place of the largest in a row": Batched(plain(lambda x: x.argmax(-1, keepdim=True)), widened=True),
+    "place of the largest in a row": Batched(plain(lambda x: x.argmax(-1, keepdim=True))),
     "one of so many": Batched(plain(lambda x: functional.one_hot(x.argmax(-1), 8))),
     "buckets": Batched(plain(lambda x: torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0])))),
     "rounded and whole": Batched(plain(lambda x: ((x * 10).long() % 3, x > 0, x.half()))),
-    "constant beside": Batched(plain(lambda x: (x * 2, torch.ones(1, 3) * 0.5 + 0 * x[:, :3])), widened=True),
+    "constant beside": Batched(plain(lambda x: (x * 2, torch.ones(1, 3) * 0.5 + 0 * x[:, :3]))),
     "two axes of one": Batched(plain(lambda x: x.squeeze(1).unsqueeze(0) * 2), (1, 1, 8)),
     "steps made rows": Batched(plain(lambda x: x.squeeze(0).mean(0, keepdim=True)), (1, 5, 8)),
     "steps by steps": Batched(plain(lambda x: x[0] @ x[0].T), (1, 3, 8)),
-    "no leading one": Batched(plain(lambda x: x * 2), (2, 4), True),
-    "no axes in front": Batched(plain(lambda x: x.cumsum(0)), (5,), False),
+    "no leading one": Batched(plain(lambda x: x * 2), (2, 4)),
+    "no axes in front": Batched(plain(lambda x: x.cumsum(0)), (5,)),
     "image to patches": Batched(
-        plain(lambda x: x.view(1, 3, 2, 4, 2, 4).permute(0, 2, 4, 1, 3, 5).reshape(1, 4, 48)), (1, 3, 8, 8), True
+        plain(lambda x: x.view(1, 3, 2, 4, 2, 4).permute(0, 2, 4, 1, 3, 5).reshape(1, 4, 48)), (1, 3, 8, 8)
     ),
     "image resized": Batched(
         plain(lambda x: functional.interpolate(x, size=(5, 7), mode="bilinear", align_corners=False)), (1, 2, 4, 4)
@@ -266,7 +262,7 @@ NETWORKS: dict[str, Batched] = {
         (1, 2, 4, 4),
     ),
     "unfolded": Batched(plain(lambda x: x.unfold(1, 4, 2)), (1, 10)),
-    "loop": Batched(plain(lambda x: sum((x * k).sin() for k in range(4)) / 4), widened=True),
+    "loop": Batched(plain(lambda x: sum((x * k).sin() for k in range(4)) / 4)),
     "fft": Batched(plain(lambda x: torch.fft.rfft(x).abs())),
     "quantiles": Batched(plain(lambda x: torch.quantile(x, 0.5, dim=1, keepdim=True))),
     "inverse": Batched(plain(lambda x: torch.linalg.inv(x + 4 * torch.eye(3))), (1, 3, 3)),
@@ -276,7 +272,5 @@ NETWORKS: dict[str, Batched] = {
     "index of rows": Batched(plain(lambda x: x + torch.arange(x.shape[0]).unsqueeze(1) * 3)),
     "number of rows": Batched(plain(lambda x: x * x.shape[0] / x.numel())),
     "clamped by itself": Batched(plain(lambda x: x[:, 1:].clamp(min=x[:, :1], max=x[:, :1] + 1))),
-    "prelu and friends": Batched(
-        seeded(lambda: nn.Sequential(nn.PReLU(), nn.Softplus(), nn.Hardswish())), widened=True
-    ),
+    "prelu and friends": Batched(seeded(lambda: nn.Sequential(nn.PReLU(), nn.Softplus(), nn.Hardswish()))),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +17,9 @@ import numpy as np
 
 from leapp import _runtime
 from leapp.errors import LeappError, LeappOSError, LeappValueError
-from leapp.fleet.rows import Piece, RowRange, read_rows, row_ranges
+from leapp.fleet.rows import Piece, RowRange, partition_of, read_rows, row_ranges
 
-__all__ = ["MANIFEST", "Contents", "EpisodeError", "Series", "Source", "find_episodes", "read_episode"]
+__all__ = ["MANIFEST", "Contents", "EpisodeError", "Series", "Source", "find_episodes", "other_kinds", "read_episode"]
 
 Kind = Literal["npz", "safetensors", "mcap", "parquet"]
 _KINDS: dict[str, Kind] = {".npz": "npz", ".safetensors": "safetensors", ".mcap": "mcap", ".parquet": "parquet"}
@@ -74,6 +75,12 @@ def _is_data(parent: Path, folder: str) -> bool:
     return folder != "meta" or not (parent / folder / "info.json").is_file()
 
 
+# Data, but not in a form that is read here.
+_OTHERS = frozenset(
+    (".arrow", ".bag", ".csv", ".db3", ".feather", ".h5", ".hdf5", ".npy", ".parq", ".pickle", ".pkl", ".pq", ".pt")
+) | {".tfrecord", ".zarr"}
+
+
 def _files(data: Path) -> list[tuple[Path, Kind]]:
     if data.is_file():
         if (kind := _kind_of(data)) is None:
@@ -95,7 +102,24 @@ def _files(data: Path) -> list[tuple[Path, Kind]]:
         seen.add((status.st_dev, status.st_ino))
         folders[:] = sorted(name for name in folders if _is_data(Path(folder), name))
         found += [Path(folder) / name for name in names if not name.startswith(".")]
-    return [(path, kind) for path in sorted(found) if (kind := _kind_of(path)) is not None]
+    episodes = [(path, kind) for path in sorted(found) if (kind := _kind_of(path)) is not None]
+    if not episodes:
+        others = _of_other_kinds([data, *found])
+        told = f", but {others}, which are not read" if others else ""
+        raise LeappValueError(f"{data}: expected episodes ({', '.join(_KINDS)}), found none{told}")
+    return episodes
+
+
+def other_kinds(data: str | os.PathLike[str]) -> str:
+    """What is in a folder of episodes that looks like data and is not read: a note, or nothing."""
+    found = [Path(name) for _, folders, names in os.walk(data) for name in (*folders, *names)]
+    others = _of_other_kinds(found)
+    return f"{others}: files of these kinds are not read" if others else ""
+
+
+def _of_other_kinds(found: list[Path]) -> str:
+    counts = Counter(path.suffix.lower() for path in found if path.suffix.lower() in _OTHERS)
+    return ", ".join(f"{count:,} {suffix}" for suffix, count in sorted(counts.items()))
 
 
 def _name_of(path: Path, base: Path) -> str:
@@ -142,7 +166,8 @@ class _Finder:
     def _add_rows(
         self, name: str, stamp: tuple[int, int], rows: RowRange, before: dict[Any, tuple[int, RowRange]], first: bool
     ) -> None:
-        known = before.get(rows.value) if rows.value is not None else None
+        key = (*partition_of(rows.piece.file).items(), rows.value)
+        known = before.get(key) if rows.value is not None else None
         last = known is not None and known[0] == max(at for at, _ in before.values())
         if known is not None and _goes_on(known[1], rows, first and last):
             at, source = known[0], self.sources[known[0]]
@@ -151,7 +176,7 @@ class _Finder:
         else:
             at, whole = len(self.sources), name if rows.value is None else f"{name}#{rows.value}"
             self.sources.append(Source(whole, "parquet", (rows.piece,), rows.count, (stamp,)))
-        self._open[rows.value] = (at, rows)
+        self._open[key] = (at, rows)
 
 
 def find_episodes(data: str | os.PathLike[str], episode_column: str | None, order_column: str | None) -> list[Source]:
@@ -160,8 +185,6 @@ def find_episodes(data: str | os.PathLike[str], episode_column: str | None, orde
     finder = _Finder(root.parent if root.is_file() else root, episode_column, order_column)
     for path, kind in _files(root):
         finder.add(path, kind)
-    if not finder.sources:
-        raise LeappValueError(f"{data}: expected episodes ({', '.join(_KINDS)}), found none")
     return finder.sources
 
 
@@ -178,6 +201,19 @@ def _from_bytes(columns: list[tuple[str, str, list[int], bytes]], wanted: list[s
     return series
 
 
+def _array(archive: Any, name: str) -> np.ndarray[Any, Any]:
+    try:
+        array: np.ndarray[Any, Any] = archive[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise EpisodeError(
+            f"column {name}: expected an array of numbers, found objects of Python (lists of several lengths are "
+            "stored so), which are not read from files"
+        ) from error
+    return array
+
+
 def _read_npz(file: str, wanted: list[str]) -> Contents:
     """What nobody asked for is not looked at: objects of Python, for one, are not read from strangers' files."""
     with open(file, "rb") as opened:
@@ -186,7 +222,7 @@ def _read_npz(file: str, wanted: list[str]) -> Contents:
             raise EpisodeError("expected an archive of arrays")
         with archive:
             names = list(archive.files)
-            arrays = {name: archive[name] for name in _of_interest(names, wanted)}
+            arrays = {name: _array(archive, name) for name in _of_interest(names, wanted)}
     native = {name: array.astype(array.dtype.newbyteorder("="), "C", copy=False) for name, array in arrays.items()}
     return Contents({name: Series(array.dtype.name, array) for name, array in native.items()}, names)
 

@@ -98,6 +98,8 @@ class Matching:
     def prepare(self, source: Source) -> Prepared:
         """Read an episode and find its columns; an EpisodeError says what is wrong with it."""
         contents = read_episode(source, self.wanted(), self._options.order_column)
+        if contents.steps == 0:
+            raise EpisodeError("it has no steps")
         inputs = []
         for bundle, ports in enumerate(self._ports):
             found = {port.name: self._find(bundle, "inputs", port, contents) for port in ports["inputs"]}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from leapp.errors import LeappImportError, LeappValueError
-from leapp.fleet.episodes import EpisodeError, Source, find_episodes
+from leapp.fleet.episodes import EpisodeError, Source, find_episodes, other_kinds
 from leapp.fleet.options import ReplayOptions
 from leapp.fleet.page import write_page
 from leapp.fleet.parquet import arrow
@@ -132,6 +132,8 @@ def _notes(options: ReplayOptions, results: Results, worker: Worker) -> list[str
             notes.insert(
                 0, f"{os.path.basename(path)} draws random numbers without a seed: another run gives other results"
             )
+    if others := other_kinds(options.data):
+        notes.insert(0, others)
     if alone := worker.matching.only_in_second:
         notes.insert(0, f"only in the second bundle, compared with nothing: {', '.join(alone)}")
     return notes
@@ -153,6 +155,7 @@ def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: 
             steps += sum(episode["steps"] for episode in summary["episodes"])
             progress.at(episodes, steps)
     finally:
+        results.flush()
         progress.end()
     return steps
 

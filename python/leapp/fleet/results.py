@@ -16,8 +16,9 @@ from pathlib import Path
 
 from leapp.errors import LeappOSError, LeappValueError
 from leapp.fleet.episodes import MANIFEST
+from leapp.fleet.files import UNFINISHED, FileGroup, write_file
 from leapp.fleet.options import ReplayOptions
-from leapp.fleet.parquet import parquet, to_bytes, write_file
+from leapp.fleet.parquet import parquet, to_bytes
 from leapp.fleet.rows import Piece
 from leapp.fleet.tables import Summary, episode_rows, port_rows, table_of, worst_rows
 from leapp.fleet.worker import SUMMARY, Unit, unit_key
@@ -59,6 +60,7 @@ class Results:
         }
         told = ("episode_column", "order_column", "cast", "reset", "batch", "engine", "rtol", "atol", "worst")
         self._identity |= {name: getattr(options, name) for name in told}
+        self._files = FileGroup()
         self.summaries: dict[int, Summary] = {}
 
     @contextmanager
@@ -90,7 +92,7 @@ class Results:
     def _remove_unfinished(self) -> None:
         """What a run that was killed was about to write."""
         for folder in (self.folder, self.folder / "steps"):
-            for path in folder.glob(".leapp-*.tmp"):
+            for path in folder.glob(UNFINISHED):
                 with suppress(OSError):
                     path.unlink()
 
@@ -130,14 +132,13 @@ class Results:
         )
 
     def _unwritten(self, path: Path, error: OSError) -> LeappOSError:
-        return LeappOSError(
-            f"cannot write {path}: {error.strerror or error}; {len(self.summaries)} of {len(self._units)} units are "
-            "done and kept: run the same command again to go on"
-        )
+        done, all_units = len(self.summaries), len(self._units)
+        kept = f"; {done} of {all_units} units are done and kept: run the same command again to go on" if done else ""
+        return LeappOSError(f"cannot write {path}: {error.strerror or error}{kept}")
 
-    def _write(self, path: Path, content: bytes, when: int | None = None) -> None:
+    def _write(self, path: Path, content: bytes) -> None:
         try:
-            write_file(path, content, when)
+            write_file(path, content)
         except OSError as error:
             raise self._unwritten(path, error) from error
 
@@ -175,9 +176,26 @@ class Results:
         return summary if good else None
 
     def add(self, unit: Unit, content: bytes, summary: Summary) -> None:
-        """A unit is done."""
-        self._write(self.path_of(unit), content, _stamp_of(unit))
-        self.summaries[unit.number] = summary
+        """A unit is done. It is kept, whatever happens, once :meth:`flush` has returned, every second or so."""
+        path = self.path_of(unit)
+
+        def kept() -> None:
+            self.summaries[unit.number] = summary
+
+        try:
+            self._files.add(path, content, _stamp_of(unit), kept)
+        except OSError as error:
+            self.flush()
+            raise self._unwritten(path, error) from error
+        if self._files.due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Wait until the units that were added are on the disk."""
+        try:
+            self._files.flush()
+        except OSError as error:
+            raise self._unwritten(self.folder / "steps", error) from error
 
     # ---- at the end ----
 

@@ -5,18 +5,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
 from leapp.errors import LeappValueError
 from leapp.fleet.parquet import arrow, parquet
 
-__all__ = ["EPISODE_COLUMNS", "ORDER_COLUMNS", "Piece", "RowRange", "Rows", "read_range", "read_rows", "row_ranges"]
+__all__ = [
+    "EPISODE_COLUMNS",
+    "ORDER_COLUMNS",
+    "Piece",
+    "RowRange",
+    "Rows",
+    "partition_of",
+    "read_range",
+    "read_rows",
+    "row_ranges",
+]
 
 # Where nobody says which they are: ours, and those of LeRobot's datasets.
 EPISODE_COLUMNS = ("episode", "episode_index")
 ORDER_COLUMNS = ("step", "frame_index")
+TIME_COLUMN = "timestamp"  # not sorted by unless it is asked for, but looked at
 
 
 @dataclass(frozen=True)
@@ -158,17 +171,29 @@ def _span(order: np.ndarray[Any, Any] | None) -> tuple[Any, Any] | None:
     return None if order is None or not len(order) else (order.min().item(), order.max().item())
 
 
+def partition_of(file: str) -> dict[str, str]:
+    """Columns in the names of folders (``robot=7/episode=12/part-0.parquet``), as Hive and Spark write them."""
+    pairs = (folder.partition("=") for folder in PurePath(file).parent.parts)
+    return {name: unquote(value) for name, sign, value in pairs if name and sign}
+
+
 def row_ranges(file: str, episode_column: str | None, order_column: str | None) -> list[RowRange]:
     """Episodes of a file, in the order of their first rows; one with the value None if no column tells them apart."""
     opened = parquet().ParquetFile(file)
-    rows, names = opened.metadata.num_rows, opened.schema_arrow.names
-    by = _chosen(episode_column, EPISODE_COLUMNS, names, "--episode-column")
+    rows, names, folders = opened.metadata.num_rows, opened.schema_arrow.names, partition_of(file)
+    in_file = set(names) & ({episode_column} if episode_column else set(EPISODE_COLUMNS))
+    known = names if in_file else [*names, *folders]
+    by = _chosen(episode_column, EPISODE_COLUMNS, known, "--episode-column")
     if not by:
         return [RowRange(None, Piece(file, 0, rows), rows, None)]
+    if rows == 0:
+        raise LeappValueError("it has no steps")
     sorted_by = _chosen(order_column, ORDER_COLUMNS, names, "--order-column")
-    table = opened.read(columns=[by, sorted_by] if sorted_by else [by])
-    values = _scalars(table.column(by), by)
+    table = opened.read(columns=[name for name in (by, sorted_by) if name in names])
     order = _order(table.column(sorted_by), sorted_by) if sorted_by else None
+    if by not in names:
+        return [RowRange(folders[by], Piece(file, 0, rows), rows, _span(order))]
+    values = _scalars(table.column(by), by)
     starts = _starts(values)
     runs: dict[Any, list[tuple[int, int]]] = {}
     for start, end in zip(starts, [*starts[1:], rows], strict=True):
@@ -190,10 +215,27 @@ def row_ranges(file: str, episode_column: str | None, order_column: str | None) 
 # ---- what is in them ----
 
 
+def _with_fields(schema: Any) -> list[str]:
+    """Columns; of those that are structures their fields too, as ``column.field``."""
+    names: list[str] = []
+    for one in schema:
+        names.append(one.name)
+        if arrow().types.is_struct(one.type):
+            names += [f"{one.name}.{field}" for field in _with_fields(one.type)]
+    return names
+
+
+def _spread(table: Any, names: list[str]) -> Any:
+    """Structures as their fields, until all names are there."""
+    while not set(names) <= set(table.column_names):
+        table = table.flatten()
+    return table.select(names)
+
+
 def read_range(piece: Piece, columns: list[str]) -> tuple[Any, list[str]]:
     """Those of the columns that the file has, as a table, and the names of all that it has."""
     opened = parquet().ParquetFile(piece.file)
-    known = opened.schema_arrow.names
+    known = _with_fields(opened.schema_arrow)
     names = [name for name in dict.fromkeys([*columns, piece.among]) if name in known]
     groups: list[int] = []
     begin = at = 0
@@ -204,7 +246,7 @@ def read_range(piece: Piece, columns: list[str]) -> tuple[Any, list[str]]:
                 begin = at
             groups.append(i)
         at += rows
-    table = opened.read_row_groups(groups, columns=names).slice(piece.first - begin, piece.rows)
+    table = _spread(opened.read_row_groups(groups, columns=names).slice(piece.first - begin, piece.rows), names)
     if piece.among:
         values = _scalars(table.column(piece.among), piece.among)
         table = table.filter(_compute().equal(values, values[0]))
@@ -224,9 +266,8 @@ def _gaps(order: np.ndarray[Any, Any], name: str) -> str:
     return f"steps are missing: {name} goes from {order[first]} to {order[first + 1]}{more}"
 
 
-def _sorted_rows(table: Any, name: str) -> tuple[np.ndarray[Any, Any], str]:
+def _sorted_rows(order: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], str]:
     """Where each step's row is, and what is missing."""
-    order = _order(table.column(name), name)
     places = np.argsort(order, kind="stable")
     order = order[places]
     twice = np.flatnonzero(order[1:] == order[:-1])
@@ -239,9 +280,37 @@ def _sorted_rows(table: Any, name: str) -> tuple[np.ndarray[Any, Any], str]:
     return places, _gaps(order, name)
 
 
+def _going_back(tables: list[Any]) -> str:
+    """Rows that are taken as they stand, although their times say otherwise."""
+    try:
+        times = np.concatenate([_order(table.column(TIME_COLUMN), TIME_COLUMN) for table in tables])
+    except (KeyError, LeappValueError):
+        return ""
+    back = np.flatnonzero(times[1:] < times[:-1])
+    if not len(back):
+        return ""
+    return (
+        f"{TIME_COLUMN} goes back in row {back[0] + 1}, and rows were taken as they stand: --order-column "
+        f"{TIME_COLUMN} sorts them"
+    )
+
+
+def _joined(name: str, tables: list[Any], pieces: list[Piece]) -> np.ndarray[Any, Any]:
+    """A column of an episode that is in several files."""
+    parts = [_dense(table.column(name), name) for table in tables]
+    for piece, part in zip(pieces, parts, strict=True):
+        if (part.dtype, part.shape[1:]) != (parts[0].dtype, parts[0].shape[1:]):
+            raise LeappValueError(
+                f"column {name} is {part.dtype.name}{list(part.shape[1:])} in {piece.file}, where the episode goes on, "
+                f"and {parts[0].dtype.name}{list(parts[0].shape[1:])} in {pieces[0].file}"
+            )
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def read_rows(pieces: list[Piece], wanted: list[str], order_column: str | None) -> Rows:
     """The wanted columns of an episode, in the order of the column of steps if there is one."""
-    looked_for = [order_column] if order_column else [] if order_column == "" else list(ORDER_COLUMNS)
+    usual = [*ORDER_COLUMNS, TIME_COLUMN]
+    looked_for = [order_column] if order_column else [] if order_column == "" else usual
     read = [read_range(piece, [*wanted, *looked_for]) for piece in pieces]
     tables, names = [table for table, _ in read], read[0][1]
     for piece, (table, _) in zip(pieces, read, strict=True):
@@ -250,12 +319,13 @@ def read_rows(pieces: list[Piece], wanted: list[str], order_column: str | None) 
                 f"the episode goes on in {piece.file}, which has the columns {', '.join(table.column_names)}; "
                 f"{pieces[0].file} has {', '.join(tables[0].column_names)}"
             )
-    table = arrow().concat_tables([one.select(tables[0].column_names) for one in tables])
-    arrays = {name: _dense(table.column(name), name) for name in table.column_names if name in wanted}
-    by = _chosen(order_column, ORDER_COLUMNS, table.column_names, "--order-column")
+    arrays = {name: _joined(name, tables, pieces) for name in tables[0].column_names if name in wanted}
+    count = sum(map(len, tables))
+    by = _chosen(order_column, ORDER_COLUMNS, tables[0].column_names, "--order-column")
     if not by:
-        return Rows(arrays, names, len(table), "")
-    places, note = _sorted_rows(table, by)
+        return Rows(arrays, names, count, "" if order_column == "" else _going_back(tables))
+    order = np.concatenate([_order(table.column(by), by) for table in tables])
+    places, note = _sorted_rows(order, by)
     if not np.array_equal(places, np.arange(len(places))):
         arrays = {name: np.ascontiguousarray(array[places]) for name, array in arrays.items()}
-    return Rows(arrays, names, len(table), note)
+    return Rows(arrays, names, count, note)

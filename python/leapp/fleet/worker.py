@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -191,7 +191,7 @@ class Worker:
             "episode": episode.source.name,
             "steps": episode.steps,
             "note": episode.contents.note,
-            "ports": [asdict(one) for one in ports],
+            "ports": [one.plain() for one in ports],
         }
         return pyarrow.table(columns), summary
 
