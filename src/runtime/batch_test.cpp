@@ -270,6 +270,13 @@ std::vector<Case> cases() {
           .node("GatherND", {"x", "place"}, {"z"})
           .node("Reshape", {"place", "list"}, {"places"})
           .node("ScatterND", {"x", "places", "row"}, {"w"}));
+  all.push_back(Case("nothing to multiply with", {{"x", {2, 2}}}, {{"y", {2, 2}}})
+                    .node("MatMul", {"x"}, {"y"})
+                    .refuses("MatMul \"at_y\""));
+  all.push_back(Case("an axis that there is not", {{"x", {3}}}, {{"y", {3}}})
+                    .node("Cast", {"x"}, {"i"}, {{"to", std::int64_t{7}}})
+                    .node("Gather", {"x", "i"}, {"y"}, {{"axis", std::int64_t{7}}})
+                    .refuses("Gather \"at_y\""));
   all.push_back(Case("unknown operator", {{"x", {1, 2}}}, {{"y", {1, 2}}})
                     .node("NoSuchOperator", {"x"}, {"y"})
                     .refuses("NoSuchOperator"));

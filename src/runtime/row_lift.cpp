@@ -165,6 +165,7 @@ Status triangle(const RowNode& n, Lifting& /*to*/) { return n.only_first(1); }
 
 Status gather(const RowNode& n, Lifting& to) {
   const std::int64_t axis = from_front(n.integer("axis", 0), n.rank(0));
+  if (axis < 0 || axis >= n.rank(0)) return mixes_rows("there is no such axis");
   if (!n.wide(1)) return along(n, to, 0, n.rank(0));
   const Extents& data = n.shape(0);
   const bool first = std::all_of(data.begin(), data.begin() + axis, [](std::int64_t extent) { return extent == 1; });
@@ -188,14 +189,14 @@ Status gather_nd(const RowNode& n, Lifting& to) {
 
 /// Places in all rows: a row's number comes before those that it names.
 Status scatter_nd(const RowNode& n, Lifting& to) {
-  if (n.rank(1) == 0) return mixes_rows("its places are a single number");
+  if (!n.has(2) || n.rank(1) == 0) return mixes_rows("it has no list of places");
   repeat_constants(n, to);
   to.counted = 1;
   return {};
 }
 
 Status matmul(const RowNode& n, Lifting& to) {
-  if (n.inputs() > 2) return mixes_rows("it has zero points");
+  if (n.inputs() != 2) return mixes_rows("it has zero points, or nothing to multiply with");
   const std::int64_t rank = std::max({n.rank(0), n.rank(1), std::int64_t{2}});
   if (n.wide(0) && !n.wide(1) && n.rank(0) == 1) {  // the rows are the rows of a matrix
     return n.rank(1) <= 2 ? Status() : mixes_rows("it multiplies a vector with several matrices");
@@ -300,7 +301,7 @@ bool can_be_lifted(std::string_view op) { return find_lift(op) != nullptr; }
 
 Result<Lifting> lift_node(const RowNode& node) {
   const Lift lift = find_lift(node.op());
-  if (lift == nullptr) return mixes_rows("it cannot have another axis for rows");
+  if (lift == nullptr || node.outputs() == 0) return mixes_rows("it cannot have another axis for rows");
   Lifting to;
   to.op = node.op();
   to.attributes = node.attributes();

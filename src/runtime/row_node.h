@@ -69,12 +69,13 @@ class RowNode {
   [[nodiscard]] bool inner(std::size_t input) const { return inputs_[input].inner; }
   /// Whether two inputs with rows have them in the same way along their axes.
   [[nodiscard]] bool alike(std::size_t a, std::size_t b) const { return each(a) == each(b) && inner(a) == inner(b); }
-  [[nodiscard]] const Extents& shape(std::size_t input) const { return inputs_[input].shape; }
-  [[nodiscard]] std::int64_t rank(std::size_t input) const { return std::ssize(inputs_[input].shape); }
+  /// Of an input that is left out: no axes.
+  [[nodiscard]] const Extents& shape(std::size_t input) const { return at(input).shape; }
+  [[nodiscard]] std::int64_t rank(std::size_t input) const { return std::ssize(shape(input)); }
   [[nodiscard]] std::int64_t result_rank(std::size_t output) const { return std::ssize(outputs_[output]); }
   [[nodiscard]] const Extents& result(std::size_t output) const { return outputs_[output]; }
   /// The integers of a constant; nothing when they are not known.
-  [[nodiscard]] const std::optional<Extents>& numbers(std::size_t input) const { return inputs_[input].numbers; }
+  [[nodiscard]] const std::optional<Extents>& numbers(std::size_t input) const { return at(input).numbers; }
 
   /// That no other input than the first `count` has rows.
   [[nodiscard]] Status only_first(std::size_t count) const;
@@ -88,6 +89,10 @@ class RowNode {
   [[nodiscard]] const RowEdits& edits() const { return edits_; }
 
  private:
+  [[nodiscard]] const RowValue& at(std::size_t input) const {
+    static const RowValue kNone;
+    return input < inputs_.size() ? inputs_[input] : kNone;
+  }
   [[nodiscard]] const onnx::Attribute* attribute(std::string_view name) const;
 
   const onnx::NodeView& node_;

@@ -138,6 +138,7 @@ Status recurrent(RowNode& n) {
     if (i == kLengths) n.repeat(i, 0);
   }
   constexpr std::array<std::int64_t, 3> kAxes{2, 1, 1};
+  if (n.outputs() > kAxes.size()) return mixes_rows("it has more results than it can have");
   for (std::size_t o = 0; o < n.outputs(); ++o) n.rows_at(o, kAxes.at(o));
   return {};
 }

@@ -90,7 +90,7 @@ Status expand(RowNode& n) {
 
 Status tile(RowNode& n) {
   LEAPP_RETURN_IF_ERROR(n.only_first(1));
-  if (!n.numbers(1)) return mixes_rows("its repeats are not known");
+  if (!n.numbers(1) || std::ssize(*n.numbers(1)) != n.rank(0)) return mixes_rows("its repeats are not known");
   if ((*n.numbers(1))[static_cast<std::size_t>(n.axis(0))] != 1) return mixes_rows("it repeats the rows");
   n.rows_at(0, n.axis(0));
   return {};
@@ -141,6 +141,7 @@ Status pad(RowNode& n) {
     if (!n.numbers(3)) return mixes_rows("its axes are not known");
     axes = *n.numbers(3);
   }
+  if (pads->size() != 2 * axes.size()) return mixes_rows("how much it pads is not known");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const bool none = pads->at(i) == 0 && pads->at(axes.size() + i) == 0;
     if (from_front(axes[i], n.rank(0)) == n.axis(0) && !none) return mixes_rows("it pads the axis of the rows");

@@ -208,6 +208,7 @@ class Widener {
 
   Status add(const onnx::NodeView& node, onnx::Encoded bytes) {
     if (!node.graphs.empty()) return unimplemented("it has graphs inside");
+    if (node.outputs.empty()) return unimplemented("it has no results");
     const bool own = node.domain.empty() || node.domain == "ai.onnx";
     if (own && is_random(node.op_type)) return unimplemented("every row has random numbers of its own");
     const bool wide = std::any_of(node.inputs.begin(), node.inputs.end(),

@@ -150,3 +150,17 @@ def test_arrays_of_objects_are_named(tmp_path: Path) -> None:
     uneven[:] = [[1.0, 2.0], [3.0]]
     np.savez(data / "a.npz", x=uneven)
     assert "column x: expected an array of numbers, found objects of Python" in why_not(bundle, data)
+
+
+def test_episodes_without_recorded_outputs_are_not_shown_as_the_same(tmp_path: Path) -> None:
+    """They were dots at zero, and their steps counted as inside the tolerance."""
+    bundle, data = recurrent(tmp_path), tmp_path / "data"
+    data.mkdir()
+    np.savez(data / "a.npz", **{"pre/x": series(0, 4), "post/y": series(1, 4)})
+    for name in "bcd":
+        np.savez(data / f"{name}.npz", **{"pre/x": series(0, 4)})
+    summary = replayed(bundle, data)
+    assert summary.notes == ["post/y is not recorded in 3 of 4 episodes"]
+    page = (summary.folder / "replay.html").read_text()
+    assert page.count("<circle") == 1
+    assert "steps outside the tolerance, 100 %" in page

@@ -71,8 +71,9 @@ def _cards(rows: dict[str, Rows], episodes: Rows) -> str:
     compared = [port for port in rows["ports"] if any(port["counts"])]
     shown = [(_text(len(episodes)), "episodes", False), (_text(steps), "steps", False)]
     if compared:
-        outside = max(port["steps_outside"] for port in compared)
-        share = f"steps outside the tolerance, {100 * outside / max(steps, 1):.3g} %"
+        worst = max(compared, key=lambda port: port["steps_outside"])
+        outside = worst["steps_outside"]
+        share = f"steps outside the tolerance, {100 * outside / sum(worst['counts']):.3g} %"
         largest = max(port["largest_difference"] or 0.0 for port in compared)
         shown += [(_text(outside), share, outside > 0), (_text(largest), "largest difference", False)]
     shown.append((_text(len(rows["skipped"])), "episodes left out", bool(rows["skipped"])))
@@ -90,13 +91,13 @@ def _histogram(port: dict[str, Any]) -> str:
     shown = [*used[: used[0] == 0], *(range(between[0], between[-1] + 1) if between else ())]
     shown += [last] if counts[last] else []
     names = {0.0: "same", math.inf: "not a number"}
-    labels = [names.get(EDGES[i], f"{EDGES[i]:.1e}") for i in shown]
+    labels = [names.get(EDGES[i], f"{EDGES[i]:.2g}") for i in shown]
     return bars([counts[i] for i in shown], labels, "largest difference in a step", "steps")
 
 
 def _by_episode(port: str, rows: dict[str, Rows]) -> str:
     values = [row["largest_difference"] for row in rows["episodes"] if row["port"] == port]
-    return dots([value if value is not None else 0.0 for value in values], "episode", "largest difference")
+    return dots(values, "episode", "largest difference")
 
 
 def _ports(rows: dict[str, Rows]) -> str:

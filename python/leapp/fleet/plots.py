@@ -58,7 +58,8 @@ def bars(counts: Sequence[int], labels: Sequence[str], across: str, up: str) -> 
     most = max(counts)
     step = _FRAME_WIDTH / len(counts)
     shown = max(1, math.ceil(len(counts) / 5))
-    text = "".join(_rule(_TOP + _FRAME_HEIGHT * (1 - part), f"{most * part:,.0f}") for part in (0.5, 1.0))
+    rules = [count for count in (most // 2, most) if count]
+    text = "".join(_rule(_TOP + _FRAME_HEIGHT * (1 - count / most), f"{count:,}") for count in rules)
     for i, count in enumerate(counts):
         height = _FRAME_HEIGHT * count / most
         height = max(height, 1.5) if count else 0.0
@@ -107,16 +108,20 @@ class _Decades:
         return text + "".join(_rule(self.place(10.0**one), f"1e{one}") for one in range(self.low, self.high + 1, every))
 
 
-def dots(values: Sequence[float], across: str, up: str) -> str:
-    """One value for each of many, on a logarithmic axis; what is no number at its head. Of more than can be told apart,
-    the largest of those that are next to each other, and how far down the others go.
+def dots(values: Sequence[float | None], across: str, up: str) -> str:
+    """One value for each of many, on a logarithmic axis; what is no number at its head, and nothing for what has none.
+    Of more than can be told apart, the largest of those that are next to each other, and how far down the others go.
+    REQUIRES: one has a value.
     """
-    axis = _Decades.of(values)
+    axis = _Decades.of([value for value in values if value is not None])
     text = axis.rules()
     each = math.ceil(len(values) / _MOST_DOTS)
     for i in range(0, len(values), each):
-        group = values[i : i + each]
-        x = _LEFT + _FRAME_WIDTH * (i + len(group) / 2) / len(values)
+        span = values[i : i + each]
+        group = [value for value in span if value is not None]
+        if not group:
+            continue
+        x = _LEFT + _FRAME_WIDTH * (i + len(span) / 2) / len(values)
         top, foot = axis.place(max(group)), axis.place(min(group))
         if foot - top > 1:
             text += f'<path d="M{x:.1f} {top:.1f}V{foot:.1f}" stroke="#1f5fa8" stroke-opacity="0.25"/>'
@@ -156,7 +161,9 @@ def lines(steps: Sequence[int], series: Sequence[Line], up: str, marked: int) ->
         text += f'<path d="{path}" fill="none" stroke="{line.colour}" {pencil} stroke-linejoin="round"/>'
     empty = [line.name for line in series if not any(map(math.isfinite, line.values))]
     if empty:
-        text += _label(_LEFT + _FRAME_WIDTH / 2, _TOP + _FRAME_HEIGHT / 2, f"{', '.join(empty)}: no numbers here")
+        halo = ' stroke="#fff" stroke-width="4" paint-order="stroke"'  # a line may be there
+        middle = (_LEFT + _FRAME_WIDTH / 2, _TOP + _FRAME_HEIGHT / 2)
+        text += _label(*middle, f"{', '.join(empty)}: no numbers here", turn=halo)
     for i in sorted({0, len(steps) - 1}):
         text += _label(
             _LEFT + _FRAME_WIDTH * i / span, _TOP + _FRAME_HEIGHT + 15, str(steps[i]), "end" if i else "start"

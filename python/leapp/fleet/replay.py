@@ -132,10 +132,15 @@ def _notes(options: ReplayOptions, results: Results, worker: Worker) -> list[str
             notes.insert(
                 0, f"{os.path.basename(path)} draws random numbers without a seed: another run gives other results"
             )
+    ports = [port for one in results.episodes for port in one["ports"]]
+    for name in dict.fromkeys(port["port"] for port in ports):
+        alone = [not port["counts"] for port in ports if port["port"] == name]
+        if any(alone) and not all(alone):
+            notes.insert(0, f"{name} is not recorded in {sum(alone):,} of {len(alone):,} episodes")
     if others := other_kinds(options.data):
         notes.insert(0, others)
-    if alone := worker.matching.only_in_second:
-        notes.insert(0, f"only in the second bundle, compared with nothing: {', '.join(alone)}")
+    if unpaired := worker.matching.only_in_second:
+        notes.insert(0, f"only in the second bundle, compared with nothing: {', '.join(unpaired)}")
     return notes
 
 
