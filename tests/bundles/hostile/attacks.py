@@ -544,9 +544,11 @@ ATTACKS: dict[str, Attack] = {
     "ranges": Attack(many_ranges, "sixty constants of 720 MB", "", refused=False),
     "products": Attack(many_products, "400 products with one weight of 67 MB", "", refused=False),
     "pads": Attack(many_pads, "sixty `Pad`s by sixteen million elements", "", refused=False),
-    "steps": Attack(many_steps, "5,000 `GRU`s of 4,096 steps", "longer than", refused=False),
+    "steps": Attack(many_steps, "5,000 `GRU`s of 4,096 steps", "", refused=False),
     "terms": Attack(many_terms, "`Einsum` of 150,000 terms", "", refused=False),
-    "nobodys_outputs": Attack(outputs_for_nobody, "sixty outputs of 134 MB that nobody asked for", "", refused=False),
+    "nobodys_outputs": Attack(
+        outputs_for_nobody, "sixty outputs of 134 MB that nobody asked for", "that the bundle does not name"
+    ),
     "long_and_empty": Attack(long_and_empty, "eight billion rows without an element", "a tensor without elements"),
     "lowest": Attack(lowest_by_data, "the lowest integer divided by -1", "", refused=False),
     "no_groups": Attack(groups_of_none, "`ConvTranspose` in 0 groups", "an integer was divided by 0", refused=False),
