@@ -25,14 +25,32 @@ def outcomes(engine: str, folder: Path, *names: str) -> dict[str, str]:
     return dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("engine", ["native", "onnxruntime"])
-def test_each_runs_or_is_refused(engine: str, tmp_path: Path) -> None:
+def check_each(engine: str, names: list[str], folder: Path) -> None:
     """Neither a signal, nor twelve seconds, nor more memory than it may have, nor an exception of somebody else."""
-    found = outcomes(engine, tmp_path)
-    assert len(found) > 700
+    found = outcomes(engine, folder, *names)
+    assert list(found) == names
     foreign = {name: said for name, said in found.items() if not said.startswith(("runs, ", "refused"))}
     assert not foreign, foreign
-    assert sum(said.startswith("runs") for said in found.values()) > 200
+    assert sum(said.startswith("runs") for said in found.values()) > len(names) // 5
+
+
+# What ended a process, or did not end, before it was mended.
+MENDED = ["one_hot_no_depth", "mod_int32", "div_int64", "mod_int64", "convtranspose_group_0", "dropout_without_mode"]
+MENDED += ["depth_to_space_8589934592", "long_and_empty_gather", "long_and_empty_trilu", "long_and_empty_lrn"]
+
+
+@pytest.mark.parametrize("engine", ["native", "onnxruntime"])
+def test_some_run_or_are_refused(engine: str, tmp_path: Path) -> None:
+    names = list(odd_operators.cases())
+    check_each(engine, [name for i, name in enumerate(names) if i % 7 == 0 or name in MENDED], tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["native", "onnxruntime"])
+def test_each_runs_or_is_refused(engine: str, tmp_path: Path) -> None:
+    names = list(odd_operators.cases())
+    assert len(names) > 700
+    check_each(engine, names, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["products", "pads", "ranges", "steps", "terms", "nobodys_outputs"])
