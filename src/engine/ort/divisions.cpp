@@ -5,7 +5,6 @@
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <link.h>
-#include <ucontext.h>
 
 #include <array>
 #include <atomic>
