@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -43,6 +44,16 @@ class Folder {
   fs::path path_;
 };
 
+/// All inputs of these bytes: 0xff are NaN, -1 and a bool that is neither true nor false, 0x7f the largest numbers.
+void fill_inputs(leapp::runtime::Pipeline& pipeline, int byte) {
+  for (const std::string& name : pipeline.inputs()) {
+    const leapp::Result<leapp::TensorView> view = pipeline.input(name);
+    if (!view.ok()) std::abort();
+    const std::size_t bytes = view.value().size() * leapp::dtype_size(view.value().dtype);
+    if (bytes > 0) std::memset(view.value().data, byte, bytes);
+  }
+}
+
 }  // namespace
 
 /// Any files end in an error, or in a pipeline that can be stepped and gives what it says.
@@ -65,7 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (pipeline.status().message().empty()) std::abort();
     return 0;
   }
-  for (int i = 0; i < 2; ++i) {
+  for (const int byte : {0x00, 0xff, 0x7f}) {
+    fill_inputs(pipeline.value(), byte);
     if (pipeline.value().step() != leapp::runtime::StepResult::kOk && pipeline.value().error().ok()) std::abort();
   }
   for (const std::string& name : pipeline.value().outputs()) {

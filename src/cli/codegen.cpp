@@ -53,7 +53,7 @@ class OneModel {
   }
 
   [[nodiscard]] codegen::Request request() const {
-    return {opened_.name, std::as_bytes(std::span(bytes_)), fused_.model, fused_.wiring, values_};
+    return {opened_.name, std::as_bytes(std::span(bytes_)), fused_.model, fused_.wiring, values_, files_.memory_limit};
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -262,6 +263,8 @@ Json RecordedRun::json() const {
 
 bool is_recording(const std::string& file) {
   if (file.ends_with(".mcap")) return true;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;  // a pipe that nobody writes to never opens
   std::string start(mcap::kMagic.size(), '\0');
   std::ifstream stream(file, std::ios::binary);
   return stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == mcap::kMagic;

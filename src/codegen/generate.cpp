@@ -233,7 +233,7 @@ std::string first_line(const std::string& bundle) {
 Result<Sources> generate(const Request& request) {
   std::vector<engine::TensorInfo> inputs;
   for (const bundle::Port& port : request.ports.inputs) inputs.push_back({port.name, port.dtype, port.shape});
-  LEAPP_ASSIGN_OR_RETURN(native::LoweringResult lowered, native::lower({request.model, inputs}));
+  LEAPP_ASSIGN_OR_RETURN(native::LoweringResult lowered, native::lower({request.model, inputs, request.memory_limit}));
   if (!lowered.uncovered.empty()) {
     Sources refused;
     refused.uncovered = std::move(lowered.uncovered);

@@ -24,6 +24,7 @@ struct Request {
   bundle::Wiring wiring;             ///< of that one node: inputs, outputs and feedback edges
   /// What the input of each feedback edge begins with, in the order of the edges; empty: zeros.
   std::vector<std::vector<std::byte>> initial_values;
+  std::uint64_t memory_limit = 0;  ///< of constants that are worked out and packed weights; 0: what is usual
 };
 
 struct Sources {

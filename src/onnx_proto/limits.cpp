@@ -108,6 +108,14 @@ double dense_bytes(Encoded bytes) {
   return count;
 }
 
+/// The extents that are not 0, multiplied; 0 for a tensor that has elements.
+double empty_extents(const Extents& extents) {
+  if (elements_of(extents) > 0) return 0;
+  double others = 1;
+  for (const double extent : extents) others *= std::max(1.0, extent);
+  return others;
+}
+
 std::string place_of(const NodeView& node) {
   const std::string_view name = !node.name.empty() ? node.name : node.outputs.empty() ? "" : node.outputs.front();
   return fmt::format("node {} ({})", quote_brief(name), printable(node.op_type.substr(0, 60)));
@@ -167,16 +175,28 @@ class Survey {
                                         bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
   }
 
+  Status check_extents(const Extents* extents, const std::string& place) const {
+    if (extents == nullptr) return {};
+    LEAPP_RETURN_IF_ERROR(check_bytes(elements_of(*extents) * kLeastWidth, place));
+    const double others = empty_extents(*extents);
+    if (others <= static_cast<double>(limits_.empty_extents)) return {};
+    return invalid_argument(
+        fmt::format("{}: a tensor without elements, expected other extents of at most {}, multiplied, found {}", place,
+                    limits_.empty_extents, rounded(others)));
+  }
+
   Result<Cost> graph(const GraphView& view, const Known& around, int depth) {
     Known known{KnownValues(&around.values), KnownShapes(&around.shapes)};
     for (const ValueInfoView& input : view.inputs) {
       known.values.hide(input.name);
       // What a body says of its inputs is not checked by anybody before it runs, and may change from round to round.
       depth == 0 ? known.shapes.add_input(input) : known.shapes.hide(input.name);
+      LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(input.name), "input " + quote_brief(input.name)));
     }
     for (const NamedView& tensor : view.initializers) {
       known.values.add_initializer(tensor);
       known.shapes.add_initializer(tensor);
+      LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(tensor.name), "initializer " + quote_brief(tensor.name)));
     }
     for (const NamedView& tensor : view.sparse_initializers) {
       LEAPP_RETURN_IF_ERROR(check_bytes(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
@@ -189,12 +209,21 @@ class Survey {
   Status node(Encoded bytes, Known& known, int depth, Cost& total) {
     LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(bytes));
     LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known.values), place_of(view)));
+    LEAPP_RETURN_IF_ERROR(check_depth(view, known.values));
     LEAPP_ASSIGN_OR_RETURN(const Cost cost, cost_of(view, known, depth));
     known.shapes.add_result(view, known.values);
     known.values.add_result(view);
     const Extents* const extents = view.outputs.empty() ? nullptr : known.shapes.find(view.outputs.front());
-    if (extents != nullptr) LEAPP_RETURN_IF_ERROR(check_bytes(elements_of(*extents) * kLeastWidth, place_of(view)));
+    LEAPP_RETURN_IF_ERROR(check_extents(extents, place_of(view)));
     return add(total, cost, view);
+  }
+
+  // ONNX Runtime reads the first number of it, and ends the process if there is none.
+  static Status check_depth(const NodeView& view, const KnownValues& values) {
+    const KnownValue* const depth = view.op_type == "OneHot" ? values.input(view, 1) : nullptr;
+    if (depth == nullptr || depth->numbers.size() == 1) return {};
+    return invalid_argument(
+        fmt::format("{}: expected one number as depth, found {}", place_of(view), depth->numbers.size()));
   }
 
   Result<Cost> cost_of(const NodeView& view, const Known& known, int depth) {

@@ -168,6 +168,31 @@ TEST(Limits, AScanRunsAsOftenAsWhatItGoesThroughIsLong) {
   EXPECT_NE(check(scan(100'000'000)).message().find("(Scan): expected at most 10000000 runs"), std::string::npos);
 }
 
+TEST(Limits, ATensorWithoutElementsIsWalkedAllTheSame) {
+  Graph graph;
+  graph.name = "g";
+  graph.initializers = {numbers("size", {1 << 20, 1 << 20, 0})};
+  graph.nodes = {node("ConstantOfShape", {"size"}, "y")};
+  const Status refused = check(graph);
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("a tensor without elements, expected other extents of at most 268435456"),
+            std::string::npos)
+      << refused.message();
+  graph.initializers = {numbers("size", {1 << 20, 4, 0})};
+  EXPECT_TRUE(check(graph).ok());
+}
+
+TEST(Limits, OneHotWithoutADepth) {
+  Graph graph;
+  graph.name = "g";
+  graph.inputs = {{"x", kInt64, {}}};
+  graph.initializers = {numbers("depth", {}), numbers("values", {0, 1})};
+  graph.nodes = {node("OneHot", {"x", "depth", "values"}, "y")};
+  EXPECT_NE(check(graph).message().find("expected one number as depth, found 0"), std::string::npos);
+  graph.initializers[0] = numbers("depth", {3});
+  EXPECT_TRUE(check(graph).ok());
+}
+
 TEST(Limits, OperatorsAreCounted) {
   Graph graph;
   graph.name = "g";

@@ -201,7 +201,8 @@ std::vector<engine::TensorInfo> infos_of(const std::vector<bundle::Port>& ports,
 Result<std::unique_ptr<engine::Model>> load_widened(const BatchRequest& request) {
   if (!request.onnx) return unimplemented("only ONNX models are widened");
   if (request.source.bytes.empty()) return unimplemented("the model keeps weights in another file");
-  LEAPP_ASSIGN_OR_RETURN(const std::string bytes, widen_model({request.source.bytes, request.node, request.rows}));
+  LEAPP_ASSIGN_OR_RETURN(const std::string bytes,
+                         widen_model({request.source.bytes, request.node, request.rows, request.source.memory_limit}));
   engine::ModelSource source = request.source;
   source.bytes = std::as_bytes(std::span(bytes));
   source.inputs = infos_of(request.node.inputs, request.rows);

@@ -337,7 +337,7 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_rows(engine:
 bool PipelineAccess::Loader::some_node_widens() {
   for (std::size_t node = 0; node < spec_.models.size(); ++node) {
     const auto read = file(node);
-    if (read.ok() && widen_model({read.value()->bytes, spec_.models[node], batch_}).ok()) return true;
+    if (read.ok() && widen_model({read.value()->bytes, spec_.models[node], batch_, memory_limit_}).ok()) return true;
   }
   return false;
 }

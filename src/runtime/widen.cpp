@@ -500,7 +500,7 @@ class Widener {
 Result<std::string> widen_model(const WidenRequest& request) {
   LEAPP_ASSIGN_OR_RETURN(const onnx::ModelView model, onnx::read_model(request.model));
   const std::vector<engine::TensorInfo> inputs = infos_of(request.node.inputs);
-  LEAPP_ASSIGN_OR_RETURN(native::LoweringResult lowered, native::lower({request.model, inputs}));
+  LEAPP_ASSIGN_OR_RETURN(native::LoweringResult lowered, native::lower({request.model, inputs, request.memory_limit}));
   return Widener(request, model, std::move(lowered)).run();
 }
 

@@ -17,6 +17,7 @@ struct WidenRequest {
   std::span<const std::byte> model;
   const bundle::Model& node;  ///< its ports, for one row
   std::size_t rows = 1;
+  std::uint64_t memory_limit = 0;  ///< of constants that are worked out; 0: what is usual
 };
 
 /// The model whose ports have the shapes of widened_shape. Every operator is followed from the inputs to the outputs,

@@ -119,6 +119,15 @@ def test_csv_files(leapp: tool.Tool, walk: Path) -> None:
     run_csv(leapp, header)
 
 
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("--inputs", "pipe.csv"), ("--replay", "pipe.csv"), ("--replay", "pipe.npz"), ("--replay", "pipe.mcap")],
+)
+def test_a_pipe_that_nobody_writes_to(leapp: tool.Tool, walk: Path, option: str, name: str) -> None:
+    os.mkfifo(leapp.cwd / name)
+    assert "it is not a regular file" in leapp.error("run", "walk", option, name)
+
+
 def test_npz_files(leapp: tool.Tool, walk: Path) -> None:
     path = leapp.cwd / "in.npz"
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -165,6 +167,85 @@ TEST(LargePlans, ResultsCountForTheMemoryLimit) {
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(refused.status().message().find("of memory to run, the option memory_limit is 52.4 MB"), std::string::npos)
       << refused.status().message();
+}
+
+/// Why this engine does not run the model; "" if it does.
+std::string refusal(const ModelMaker& maker, std::uint64_t memory_limit = 1'000'000'000) {
+  const std::string bytes = maker.bytes();
+  const auto attempted = attempt({.name = "m", .bytes = std::as_bytes(std::span(bytes)), .memory_limit = memory_limit});
+  if (!attempted.ok()) return attempted.status().message();
+  return attempted.value().uncovered.empty() ? "" : attempted.value().uncovered.front().why;
+}
+
+TEST(SmallModels, OneWeightThatManyProductsPack) {
+  constexpr int kProducts = 50;
+  const auto maker_of = [](int products) {
+    ModelMaker maker;
+    maker.input("x", {1, 4}).ints("size", {4, 1 << 17});
+    maker.node("ConstantOfShape", {"size"}, {"w"});
+    for (int i = 0; i < products; ++i) {
+      maker.node("MatMul", {"x", "w"}, {numbered("p", i)}).output(numbered("p", i), {1, 1 << 17});
+    }
+    return maker;
+  };
+  EXPECT_EQ(refusal(maker_of(1)), "");
+  EXPECT_EQ(refusal(maker_of(kProducts), 50'000'000), "constants that take too much memory");
+}
+
+TEST(SmallModels, StepsOfManyLayers) {
+  ModelMaker maker;
+  maker.input("x", {4096, 1, 1}).floats("w", {1, 3, 1}, {1, 1, 1}).floats("r", {1, 3, 1}, {1, 1, 1});
+  for (int i = 0; i < 17; ++i) {
+    maker.node("GRU", {"x", "w", "r"}, {"", numbered("h", i)}, {{"hidden_size", std::int64_t{1}}});
+    maker.output(numbered("h", i), {1, 1, 1});
+  }
+  EXPECT_EQ(refusal(maker), "more than 65536 steps of recurrent layers");
+}
+
+TEST(SmallModels, RowsWithoutElementsAreNotWalked) {
+  ModelMaker maker;
+  maker.input("x", {2}).ints("size", {std::int64_t{1} << 33U, 1, 0}).ints("zero", {0});
+  maker.node("ConstantOfShape", {"size"}, {"none"})
+      .node("Gather", {"none", "zero"}, {"rows"}, {{"axis", std::int64_t{1}}});
+  maker.node("ReduceSum", {"rows"}, {"sum"}, {{"keepdims", std::int64_t{0}}}).node("Add", {"x", "sum"}, {"y"});
+  maker.output("y", {2});
+  EXPECT_EQ(refusal(maker), "");  // and it does not take minutes
+}
+
+TEST(SmallModels, NumbersThatAreNotThere) {
+  const auto empty_constant = [](const char* op, std::vector<std::string> inputs) {
+    ModelMaker maker;
+    maker.input("x", {2, 2}).ints("none", {}).constant<std::uint8_t>("off", {0}, {}, DType::kBool);
+    maker.node(op, std::move(inputs), {"y"}).output("y", {2, 2});
+    return refusal(maker);
+  };
+  EXPECT_EQ(empty_constant("Range", {"none", "none", "none"}), "start is not one number");
+  EXPECT_EQ(empty_constant("Trilu", {"x", "none"}), "k is not one number");
+  EXPECT_EQ(empty_constant("Dropout", {"x", "", "off"}), "training_mode is not one number");
+}
+
+TEST(SmallModels, ScalesThatAreNoNumbers) {
+  ModelMaker maker;
+  maker.input("x", {2}).floats("scale", {1}, {std::numeric_limits<float>::quiet_NaN()});
+  maker.node("Resize", {"x", "", "scale"}, {"y"}).output("y", {2});
+  EXPECT_EQ(refusal(maker), "scales out of range");
+}
+
+TEST(SmallModels, OutputsThatNobodyAsksForAreCounted) {
+  ModelMaker maker;
+  maker.input("x", {1}).ints("size", {1 << 20}).node("Identity", {"x"}, {"y"}).output("y", {1});
+  maker.node("Expand", {"x", "size"}, {"e"}).output("e", {1 << 20});
+  const std::string bytes = maker.bytes();
+  auto attempted = attempt({.name = "m", .bytes = std::as_bytes(std::span(bytes)), .memory_limit = 1'000'000});
+  ASSERT_TRUE(attempted.ok()) << attempted.status().message();
+  ASSERT_NE(attempted.value().model, nullptr);
+  float x = 0;
+  float y = 0;
+  const engine::Binding binding{{{"x", DType::kFloat32, {1}, &x}}, {{"y", DType::kFloat32, {1}, &y}}};
+  const auto prepared = attempted.value().model->prepare(binding);
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.status().message().find("with outputs that the bundle does not name"), std::string::npos)
+      << prepared.status().message();
 }
 
 }  // namespace

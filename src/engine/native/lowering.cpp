@@ -27,6 +27,7 @@ constexpr int kDeepest = 32;
 constexpr std::size_t kLargestFolded = std::size_t{1} << 30U;
 /// Work (work.h) on constants when loading: some passes over all that the model has, and this for short ones. The rest
 /// is done in each step: a few bytes can ask for hours, and who only looks at a model does not wait for them.
+constexpr std::int64_t kMostSteps = 1 << 16;  // of recurrent layers: each is a call, which has a kilobyte
 constexpr double kFoldingWork = 0x1p28;
 constexpr double kFoldingWorkPerByte = 16;
 
@@ -80,9 +81,21 @@ void Lowering::bind(std::size_t i, ValueId id) {
 }
 
 void Lowering::add(Call call) {
+  // A kernel walks along the other axes all the same, and they may be as long as they like.
+  bool writes = !call.blocks.empty();
+  for (const Operand& operand : call.operands) {
+    const bool result = operand.access == Access::kWrite || operand.access == Access::kUpdate;
+    writes = writes || (result && plan_.values[operand.value].bytes > 0);
+  }
+  if (!writes) return;
   call.node = node_text_;
   if (node_ != nullptr) call.source = std::string(node_->doc_string);
   block_->push_back(std::move(call));
+}
+
+void Lowering::add_steps(std::int64_t steps) {
+  steps_ += steps;
+  if (steps_ > kMostSteps) refuse(fmt::format("more than {} steps of recurrent layers", kMostSteps));
 }
 
 // --- nodes ------------------------------------------------------------------------------------------------------
@@ -321,6 +334,7 @@ Result<LoweringResult> lower(const LoweringRequest& request) {
   b.scopes_.emplace_back();
   b.most_folded_bytes_ =
       request.memory_limit == 0 ? kLargestFolded : std::min<std::size_t>(kLargestFolded, request.memory_limit);
+  b.most_made_bytes_ = request.memory_limit == 0 ? kLargestMemory : request.memory_limit;
   b.folding_left_ = kFoldingWork + kFoldingWorkPerByte * static_cast<double>(request.model.size());
   for (const onnx::OperatorSet& set : model.opset_imports) {
     if (set.domain.empty()) b.opset_ = set.version;

@@ -99,9 +99,14 @@ class Lowering {
   [[nodiscard]] std::span<const std::byte> bytes(ValueId id) const { return plan_.values[id].constant->view; }
   /// The elements of a constant of integers; `what` names it in the refusal if it is none.
   [[nodiscard]] std::vector<std::int64_t> ints(ValueId id, std::string_view what) const;
+  /// The one element of a constant of integers.
+  [[nodiscard]] std::int64_t one_int(ValueId id, std::string_view what) const;
   /// The elements of a constant of any type of number.
   [[nodiscard]] std::vector<double> numbers(ValueId id, std::string_view what) const;
+  [[nodiscard]] double one_number(ValueId id, std::string_view what) const;
 
+  /// Refuses a constant of so many bytes if those that were made leave no room or time for it: before it is made.
+  void expect_room(std::uint64_t bytes) const;
   /// A new value of that type. Refuses what is too large.
   ValueId make(DType dtype, Shape shape);
   ValueId make_like(ValueId other) { return make(dtype(other), shape(other)); }
@@ -120,7 +125,10 @@ class Lowering {
   /// `id` is result `i` of the node.
   void bind(std::size_t i, ValueId id);
 
+  /// A call that writes nothing but tensors without elements is not made.
   void add(Call call);
+  /// Of a layer whose steps are calls of their own. Refuses more of them than a model may have.
+  void add_steps(std::int64_t steps);
 
   // --- blocks ---------------------------------------------------------------------------------------------------
   /// A graph inside the node, lowered to a block of its own. `inputs` are what its inputs are; `finish` is called with
@@ -142,6 +150,7 @@ class Lowering {
   [[nodiscard]] const std::optional<ValueId>* find(std::string_view name) const;
   void define(std::string_view name, std::optional<ValueId> id);
   ValueId read_constant(onnx::Encoded tensor);
+  void count_made(std::uint64_t bytes);
   void add_initializers(const onnx::GraphView& graph, const std::function<bool(std::string_view)>& skip);
   Status lower_nodes(const onnx::GraphView& graph);
   void lower_node(const onnx::NodeView& node);
@@ -162,7 +171,10 @@ class Lowering {
   std::int64_t opset_ = 0;
   std::size_t folded_bytes_ = 0;
   std::size_t most_folded_bytes_ = 0;
-  double folding_left_ = 0;  ///< work that may still be done on constants
+  std::uint64_t made_bytes_ = 0;  ///< of constants that are made here: packed weights, places, ranges
+  std::uint64_t most_made_bytes_ = 0;
+  std::int64_t steps_ = 0;
+  double folding_left_ = 0;  ///< work that may still be done on constants, and to make them
   int depth_ = 0;
   std::map<std::string, std::size_t> operators_;
   std::vector<Uncovered> uncovered_;

@@ -18,6 +18,7 @@ namespace {
 
 /// Constants that are read as numbers (axes, shapes, limits) are short.
 constexpr std::size_t kMostNumbers = 1U << 20U;
+constexpr double kWorkPerByte = 0.25;  // each element of a constant that is made is looked at once
 
 template <typename To>
 std::vector<To> read_as(DType dtype, std::span<const std::byte> bytes) {
@@ -26,11 +27,7 @@ std::vector<To> read_as(DType dtype, std::span<const std::byte> bytes) {
     using T = typename decltype(tag)::type;
     const std::size_t count = bytes.size() / sizeof(T);
     numbers.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      T number;
-      std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
-      numbers.push_back(convert<To>(number));
-    }
+    for (std::size_t i = 0; i < count; ++i) numbers.push_back(convert<To>(element<T>(bytes, i)));
   });
   if (!known) refuse(fmt::format("{} is not a type of number here", dtype_name(dtype)));
   return numbers;
@@ -122,10 +119,33 @@ std::vector<std::int64_t> Lowering::ints(ValueId id, std::string_view what) cons
   return read_as<std::int64_t>(dtype(id), bytes(id));
 }
 
+std::int64_t Lowering::one_int(ValueId id, std::string_view what) const {
+  const std::vector<std::int64_t> found = ints(id, what);
+  if (found.size() != 1) refuse(fmt::format("{} is not one number", what));
+  return found.front();
+}
+
+double Lowering::one_number(ValueId id, std::string_view what) const {
+  const std::vector<double> found = numbers(id, what);
+  if (found.size() != 1) refuse(fmt::format("{} is not one number", what));
+  return found.front();
+}
+
 std::vector<double> Lowering::numbers(ValueId id, std::string_view what) const {
   if (!is_constant(id)) refuse(fmt::format("{} depends on data", what));
   if (bytes(id).size() > kMostNumbers * 8) refuse(fmt::format("{} is too long", what));
   return read_as<double>(dtype(id), bytes(id));
+}
+
+void Lowering::expect_room(std::uint64_t bytes) const {
+  if (bytes > most_made_bytes_ - made_bytes_) refuse("constants that take too much memory");
+  if (static_cast<double>(bytes) * kWorkPerByte > folding_left_) refuse("constants that take too long to make");
+}
+
+void Lowering::count_made(std::uint64_t bytes) {
+  expect_room(bytes);
+  made_bytes_ += bytes;
+  folding_left_ -= static_cast<double>(bytes) * kWorkPerByte;
 }
 
 ValueId Lowering::make(DType dtype, Shape shape) {
@@ -149,11 +169,13 @@ ValueId Lowering::make(DType dtype, Shape shape) {
 ValueId Lowering::constant(DType dtype, Shape shape, onnx::Bytes bytes) {
   const ValueId id = make(dtype, std::move(shape));
   if (plan_.values[id].bytes != bytes.view.size()) refuse("a constant whose size is not that of its type");
+  if (bytes.owner) count_made(bytes.view.size());
   plan_.values[id].constant = std::move(bytes);
   return id;
 }
 
 ValueId Lowering::constant_bytes(std::size_t size, const std::function<void(std::byte*)>& fill) {
+  count_made(size);
   const ValueId id = make_bytes(size);
   const auto memory = std::make_shared<AlignedMemory>(size);
   fill(memory->data());

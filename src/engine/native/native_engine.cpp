@@ -78,8 +78,9 @@ Result<Attempt> attempt_bytes(const engine::ModelSource& source, onnx::Encoded b
   std::size_t nodes = 0;
   for (const auto& [name, count] : lowered.operators) nodes += count;
   result.speed = compare_speed(lowered.plan, nodes);
-  result.model = std::make_unique<NativeModel>(NativeModel::Parts{
-      source.name, std::move(lowered.plan), std::move(lowered.inputs), std::move(lowered.outputs), source.stop});
+  result.model =
+      std::make_unique<NativeModel>(NativeModel::Parts{source.name, std::move(lowered.plan), std::move(lowered.inputs),
+                                                       std::move(lowered.outputs), source.stop, source.memory_limit});
   return result;
 }
 

@@ -72,6 +72,20 @@ Status NativeModel::check(const engine::Binding& binding) const {
   return {};
 }
 
+// The budget of a bundle has its ports; a model may have more outputs than those.
+Status NativeModel::count_unbound(const engine::Binding& binding) {
+  for (const TensorInfo& output : parts_.outputs) {
+    if (find(binding.outputs, output.name) != nullptr) continue;
+    unbound_bytes_ += engine::buffer_size(*output.dtype, *output.shape).value_or(0);
+  }
+  const std::uint64_t need = unbound_bytes_ + parts_.plan.arena_bytes + parts_.plan.constant_bytes;
+  if (parts_.memory_limit == 0 || need <= parts_.memory_limit) return {};
+  return invalid_argument(
+      fmt::format("the model needs {} of memory to run, with outputs that the bundle does not name, the option "
+                  "memory_limit is {}",
+                  bytes_text(need), bytes_text(parts_.memory_limit)));
+}
+
 Result<std::size_t> NativeModel::prepare(const engine::Binding& binding) {
   LEAPP_ASSIGN_OR_RETURN(const std::size_t number, prepare_untried(binding));
   if (run(number)) return number;
@@ -82,6 +96,7 @@ Result<std::size_t> NativeModel::prepare(const engine::Binding& binding) {
 // Whatever a kernel refuses while it runs is refused because of values: the rest was found when the model was lowered.
 Result<std::size_t> NativeModel::prepare_untried(const engine::Binding& binding) {
   LEAPP_RETURN_IF_ERROR(explained(check(binding), "cannot bind"));
+  LEAPP_RETURN_IF_ERROR(explained(count_unbound(binding), "cannot bind"));
   Addresses addresses{arena_.data(), constants_.data(), {}, {}};
   for (const TensorInfo& input : parts_.inputs) {
     addresses.inputs.push_back(static_cast<std::byte*>(find(binding.inputs, input.name)->data));

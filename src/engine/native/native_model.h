@@ -21,6 +21,7 @@ class NativeModel final : public engine::Model {
     std::vector<engine::TensorInfo> inputs;
     std::vector<engine::TensorInfo> outputs;
     std::shared_ptr<engine::Stop> stop;  ///< may be null
+    std::uint64_t memory_limit = 0;      ///< with outputs that nobody binds; 0: none
   };
   /// REQUIRES: the plan's memory is planned, and the model's bytes are still there.
   explicit NativeModel(Parts parts);
@@ -34,12 +35,14 @@ class NativeModel final : public engine::Model {
 
  private:
   [[nodiscard]] Status check(const engine::Binding& binding) const;
+  [[nodiscard]] Status count_unbound(const engine::Binding& binding);
   [[nodiscard]] Status explained(const Status& status, const char* action) const;
 
   Parts parts_;
   AlignedMemory constants_;
   AlignedMemory arena_;
   std::vector<AlignedMemory> unbound_;  ///< outputs that a binding does not ask for
+  std::uint64_t unbound_bytes_ = 0;
   std::vector<std::unique_ptr<Program>> programs_;
   const Call* failed_ = nullptr;
 };

@@ -16,6 +16,7 @@
 
 #include "base/folder_names.h"
 #include "engine/ort/api.h"
+#include "engine/ort/divisions.h"
 #include "engine/ort/ort_engine.h"
 #include "engine/ort/session_log.h"
 #include "engine/ort/shared_object.h"
@@ -78,6 +79,7 @@ Result<Library> start(void* handle, const std::string& file) {
     return not_found(fmt::format("{}: expected API version {} (ONNX Runtime {} or newer), found none",
                                  library.description, kApiVersion, kOldestOnnxRuntime));
   }
+  watch_divisions(symbol);
   // Never freed, like the environment that writes to it.
   static auto* const log = new SessionLog;
   const Status started = take_status(

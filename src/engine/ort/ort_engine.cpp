@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/ort/api.h"
+#include "engine/ort/divisions.h"
 #include "engine/ort/library.h"
 #include "engine/ort/ort_model.h"
 #include "engine/ort/session_log.h"
@@ -49,6 +50,7 @@ Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, boo
   parts.log = std::make_unique<ort::SessionLog>();
   LEAPP_ASSIGN_OR_RETURN(auto options, ort::make_session_options(api, options_, *parts.log));
   if (cuda) LEAPP_RETURN_IF_ERROR(ort::append_cuda(api, options.get()));
+  const ort::DivisionWatch divisions;
   OrtSession* session = nullptr;
   OrtStatus* status = source.bytes.empty()
                           ? api.CreateSession(library_->env, source.path.c_str(), options.get(), &session)
@@ -60,7 +62,9 @@ Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, boo
                                               library_->description, log.empty() ? "" : "; its log: " + log));
   }
   parts.session = {session, api.ReleaseSession};
-  return parts;
+  if (!divisions.failed()) return parts;
+  return failed_precondition(fmt::format("cannot load {}: {}, while ONNX Runtime worked out constants or shapes [{}]",
+                                         source.name, ort::kFailedDivision, library_->description));
 }
 
 Result<std::unique_ptr<Model>> OrtEngine::load(const ModelSource& source) {

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "engine/float_mode.h"
+#include "engine/ort/divisions.h"
 
 namespace leapp::engine::ort {
 namespace {
@@ -220,8 +221,10 @@ bool OrtModel::run(std::size_t binding) noexcept {
     if (OrtStatus* failure = api().RunOptionsUnsetTerminate(run_options_.get())) api().ReleaseStatus(failure);
   }
   const Stop::Run under_way(parts_.stop.get(), &end_run, this);
+  const DivisionWatch divisions;
   OrtStatus* status = api().RunWithBinding(parts_.session.get(), run_options_.get(), bound.binding.get());
-  if (status == nullptr) [[likely]] {
+  divided_ = divisions.failed();
+  if (status == nullptr && !divided_) [[likely]] {
     for (const Copy& copy : bound.copies) std::memcpy(copy.to, copy.from, copy.size);
     return true;
   }
@@ -230,6 +233,7 @@ bool OrtModel::run(std::size_t binding) noexcept {
 }
 
 Status OrtModel::error() const {
+  if (divided_) return explained(failed_precondition(kFailedDivision), "cannot run");
   if (!failure_) return {};
   return explained(internal_error(api().GetErrorMessage(failure_.get())), "cannot run");
 }

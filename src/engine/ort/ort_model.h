@@ -69,6 +69,7 @@ class OrtModel final : public Model {
   Owned<OrtRunOptions> run_options_{nullptr, nullptr};
   std::atomic<bool> ended_{false};  ///< the run options say that runs shall end
   std::vector<Bound> bound_;
+  bool divided_ = false;  ///< the last run divided by 0, see divisions.h
   Owned<OrtStatus> failure_{nullptr, nullptr};
 };
 

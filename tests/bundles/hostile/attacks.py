@@ -348,6 +348,117 @@ def large_results(folder: Path) -> Path:
     return write_model(folder, nodes, initializers=[numbers("size", 1 << 23, 4), axis])
 
 
+def many_ranges(folder: Path, count: int = 60) -> Path:
+    """None of the constants is too large, all of them are."""
+    nodes = [helper.make_node("Range", ["zero", "bound", "one"], [f"r{i}"]) for i in range(count)]
+    nodes += [helper.make_node("Gather", [f"r{i}", "zero"], [f"g{i}"]) for i in range(count)]
+    nodes += [helper.make_node("Cast", [f"g{i}"], [f"f{i}"], to=TensorProto.FLOAT) for i in range(count)]
+    nodes.append(helper.make_node("Sum", ["x", *(f"f{i}" for i in range(count))], ["y"]))
+    scalars = {"zero": 0, "bound": 90_000_000, "one": 1}
+    return write_model(
+        folder, nodes, initializers=[numpy_helper.from_array(np.array(v, np.int64), k) for k, v in scalars.items()]
+    )
+
+
+def many_products(folder: Path, count: int = 400) -> Path:
+    """One weight of 67 MB, which each product wants in an order of its own."""
+    nodes = [helper.make_node("ConstantOfShape", ["size"], ["w"], value=helper.make_tensor("v", 1, [1], [0.5]))]
+    nodes.append(helper.make_node("Reshape", ["x", "row"], ["x1"]))
+    nodes += [helper.make_node("MatMul", ["x1", "w"], [f"p{i}"]) for i in range(count)]
+    nodes += [helper.make_node("ReduceMax", [f"p{i}"], [f"m{i}"], keepdims=0) for i in range(count)]
+    nodes.append(helper.make_node("Sum", ["x", *(f"m{i}" for i in range(count))], ["y"]))
+    return write_model(folder, nodes, initializers=[numbers("size", 4, 1 << 22), numbers("row", 1, 4)])
+
+
+def many_pads(folder: Path, count: int = 60) -> Path:
+    """Of each, where sixteen million elements come from."""
+    nodes = [helper.make_node("Pad", ["x", "pads"], [f"p{i}"], mode="edge") for i in range(count)]
+    nodes += [helper.make_node("ReduceMax", [f"p{i}"], [f"m{i}"], keepdims=0) for i in range(count)]
+    nodes.append(helper.make_node("Sum", ["x", *(f"m{i}" for i in range(count))], ["y"]))
+    return write_model(folder, nodes, initializers=[numbers("pads", 1 << 23, 1 << 23)])
+
+
+def many_steps(folder: Path, count: int = 5_000) -> Path:
+    """Recurrent layers with thousands of steps each."""
+    shapes = {"w": (1, 3, 1), "h": (1, 3, 1)}
+    weights = [numpy_helper.from_array(np.ones(shape, np.float32), name) for name, shape in shapes.items()]
+    nodes = [
+        helper.make_node("Expand", ["x", "long"], ["e"]),
+        helper.make_node("Reshape", ["e", "three"], ["sequence"]),
+    ]
+    nodes += [helper.make_node("GRU", ["sequence", "w", "h"], ["", f"h{i}"], hidden_size=1) for i in range(count)]
+    nodes += [helper.make_node("ReduceMax", [f"h{i}"], [f"m{i}"], keepdims=0) for i in range(count)]
+    nodes.append(helper.make_node("Sum", ["x", *(f"m{i}" for i in range(count))], ["y"]))
+    return write_model(folder, nodes, initializers=[numbers("long", 1024, 4), numbers("three", 4096, 1, 1), *weights])
+
+
+def many_terms(folder: Path, count: int = 150_000) -> Path:
+    nodes = [
+        helper.make_node("ReduceMax", ["x"], ["top"], keepdims=0),
+        helper.make_node("Einsum", ["top"] * count, ["product"], equation="," * (count - 1) + "->"),
+        helper.make_node("Add", ["x", "product"], ["y"]),
+    ]
+    return write_model(folder, nodes)
+
+
+def outputs_for_nobody(folder: Path, count: int = 60) -> Path:
+    """Results of 134 MB each that the bundle does not name."""
+    file = write_model(folder, [helper.make_node("Identity", ["x"], ["y"])])
+    model = onnx.load(folder / "policy.onnx")
+    for i in range(count):
+        model.graph.node.append(helper.make_node("Expand", ["x", "size"], [f"e{i}"]))
+        model.graph.output.append(helper.make_tensor_value_info(f"e{i}", TensorProto.FLOAT, [1 << 23, 4]))
+    model.graph.initializer.append(numbers("size", 1 << 23, 4))
+    return write_bundle(file.parent, [4], model.SerializeToString())
+
+
+def long_and_empty(folder: Path) -> Path:
+    """Eight billion rows without an element, which a kernel walks through all the same."""
+    nodes = [
+        helper.make_node("ConstantOfShape", ["size"], ["none"]),
+        helper.make_node("Gather", ["none", "zero"], ["rows"], axis=1),
+        helper.make_node("ReduceSum", ["rows"], ["sum"], keepdims=0),
+        helper.make_node("Add", ["x", "sum"], ["y"]),
+    ]
+    return write_model(folder, nodes, initializers=[numbers("size", 1 << 33, 1, 0), numbers("zero", 0)])
+
+
+def lowest_by_data(folder: Path) -> Path:
+    """The lowest number by -1, which the machine answers with a signal; nobody knows before that it is -1."""
+    nodes = [
+        helper.make_node("Sub", ["x", "x"], ["nothing"]),
+        helper.make_node("Cast", ["nothing"], ["zeros"], to=TensorProto.INT64),
+        helper.make_node("Sub", ["zeros", "one"], ["divisors"]),
+        helper.make_node("Div", ["lowest", "divisors"], ["quotients"]),
+        helper.make_node("Cast", ["quotients"], ["y"], to=TensorProto.FLOAT),
+    ]
+    return write_model(folder, nodes, initializers=[numbers("lowest", -(1 << 63)), numbers("one", 1)])
+
+
+def groups_of_none(folder: Path) -> Path:
+    """A division by 0 while shapes are worked out."""
+    nodes = [
+        helper.make_node("Reshape", ["x", "size"], ["image"]),
+        helper.make_node("ConvTranspose", ["image", "w"], ["made"], group=0),
+        helper.make_node("ReduceMax", ["made"], ["top"], keepdims=0),
+        helper.make_node("Add", ["x", "top"], ["y"]),
+    ]
+    weights = numpy_helper.from_array(np.ones((1, 1, 1, 1), np.float32), "w")
+    return write_model(folder, nodes, initializers=[numbers("size", 1, 1, 2, 2), weights])
+
+
+def one_hot_of_none(folder: Path) -> Path:
+    """A depth without a number."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["places"], to=TensorProto.INT64),
+        helper.make_node("OneHot", ["places", "depth", "values"], ["hot"]),
+        helper.make_node("ReduceMax", ["hot"], ["top"], keepdims=0),
+        helper.make_node("Add", ["x", "top"], ["y"]),
+    ]
+    values = numpy_helper.from_array(np.array([0, 1], np.float32), "values")
+    return write_model(folder, nodes, initializers=[numbers("depth"), values])
+
+
 def sparse_weights(folder: Path) -> Path:
     values = numpy_helper.from_array(np.ones(1, np.float32), "w")
     sparse = helper.make_sparse_tensor(values, numbers("", 0), [1 << 40])
@@ -430,6 +541,18 @@ ATTACKS: dict[str, Attack] = {
     "alive": Attack(alive_at_once, "25,000 results that are alive at once", "", refused=False),
     "large_results": Attack(large_results, "sixty results of 134 MB at once", "of memory to run"),
     "work_on_constants": Attack(work_on_constants, "2,000 sums of a constant of 67 MB", "", refused=False),
+    "ranges": Attack(many_ranges, "sixty constants of 720 MB", "", refused=False),
+    "products": Attack(many_products, "400 products with one weight of 67 MB", "", refused=False),
+    "pads": Attack(many_pads, "sixty `Pad`s by sixteen million elements", "", refused=False),
+    "steps": Attack(many_steps, "5,000 `GRU`s of 4,096 steps", "", refused=False),
+    "terms": Attack(many_terms, "`Einsum` of 150,000 terms", "", refused=False),
+    "nobodys_outputs": Attack(
+        outputs_for_nobody, "sixty outputs of 134 MB that nobody asked for", "that the bundle does not name"
+    ),
+    "long_and_empty": Attack(long_and_empty, "eight billion rows without an element", "a tensor without elements"),
+    "lowest": Attack(lowest_by_data, "the lowest integer divided by -1", "", refused=False),
+    "no_groups": Attack(groups_of_none, "`ConvTranspose` in 0 groups", "an integer was divided by 0", refused=False),
+    "no_depth": Attack(one_hot_of_none, "`OneHot` without a depth", "expected one number as depth"),
     "loop_on_data": Attack(loop_on_data, "a loop that data never ends", "longer than", refused=False),
     "escapes": Attack(escapes, "escapes for the terminal in every name", "", refused=False),
     "not_utf8": Attack(operator_without_utf8, "an operator's name that is not UTF-8", "\\xff", refused=False),

@@ -102,15 +102,14 @@ ValueId filled(Lowering& b, DType dtype, const Shape& shape, std::span<const std
 
 ValueId cast_constant(Lowering& b, ValueId x, DType to) {
   if (b.dtype(x) == to) return x;
+  b.expect_room(static_cast<std::uint64_t>(b.elements(x)) * dtype_size(to));
   std::vector<std::byte> bytes(static_cast<std::size_t>(b.elements(x)) * dtype_size(to));
   visit_dtype(b.dtype(x), [&](auto source) {
     using From = typename decltype(source)::type;
     visit_dtype(to, [&](auto target) {
       using To = typename decltype(target)::type;
       for (std::size_t i = 0; i < static_cast<std::size_t>(b.elements(x)); ++i) {
-        From from;
-        std::memcpy(&from, b.bytes(x).data() + i * sizeof(From), sizeof(From));
-        const To number = convert<To>(from);
+        const To number = convert<To>(element<From>(b.bytes(x), i));
         std::memcpy(bytes.data() + i * sizeof(To), &number, sizeof(To));
       }
     });

@@ -100,6 +100,7 @@ ValueId packed_convolution(Lowering& b, const kernels::ConvolutionShape& shape, 
   args.storage = storage_of(b.dtype(weights));
   const std::size_t bytes = kernels::packed_convolution_bytes(shape, args.storage);
   if (b.is_constant(weights)) {
+    b.expect_room(bytes);
     const AlignedMemory aligned(b.value(weights).bytes);
     std::memcpy(aligned.data(), b.bytes(weights).data(), b.value(weights).bytes);
     args.source = aligned.data();

@@ -126,7 +126,7 @@ void lower_trilu(Lowering& b) {
   const ValueId x = b.input(0);
   if (b.rank(x) < 2) refuse("only for matrices");
   TriluArgs args;
-  args.k = b.has_input(1) ? b.ints(b.input(1), "k").at(0) : 0;
+  args.k = b.has_input(1) ? b.one_int(b.input(1), "k") : 0;
   args.k = std::clamp<std::int64_t>(args.k, -(std::int64_t{1} << 40U), std::int64_t{1} << 40U);
   args.columns = b.shape(x).back();
   args.rows = b.shape(x)[b.shape(x).size() - 2];

@@ -242,6 +242,7 @@ void lower_pad(Lowering& b) {
     if (mode != "reflect" && mode != "edge" && mode != "wrap") refuse(fmt::format("mode {}", quote(mode)));
     for (std::size_t i = 0; i < pads.before.size(); ++i) {
       if (pads.before[i] == 0 && pads.after[i] == 0) continue;
+      b.expect_room(static_cast<std::uint64_t>(pads.before[i] + b.shape(x)[i] + pads.after[i]) * sizeof(std::int64_t));
       x = gathered(b, x, b.constant_ints(padded_indices(mode, b.shape(x)[i], pads.before[i], pads.after[i])),
                    static_cast<std::int64_t>(i));
     }

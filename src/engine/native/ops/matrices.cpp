@@ -120,15 +120,16 @@ ValueId packed_matrix(Lowering& b, ValueId matrix, const MatrixLayout& layout) {
   args.n = layout.n;
   args.row_stride = layout.row_stride;
   args.column_stride = layout.column_stride;
+  const std::size_t bytes = kernels::packed_matrix_bytes(args.k, args.n, args.storage);
+  b.expect_room(bytes);
   // The model's bytes need not be aligned.
   const AlignedMemory aligned(b.value(matrix).bytes);
   if (b.value(matrix).bytes > 0) std::memcpy(aligned.data(), b.bytes(matrix).data(), b.value(matrix).bytes);
   args.source = aligned.data() + layout.offset * static_cast<std::int64_t>(dtype_size(b.dtype(matrix)));
-  const ValueId packed =
-      b.constant_bytes(kernels::packed_matrix_bytes(args.k, args.n, args.storage), [&](std::byte* to) {
-        args.to = to;
-        kernels::pack_matrix(args);
-      });
+  const ValueId packed = b.constant_bytes(bytes, [&](std::byte* to) {
+    args.to = to;
+    kernels::pack_matrix(args);
+  });
   b.set_packed(packed, {matrix, layout.offset, layout.row_stride, layout.column_stride});
   return packed;
 }
@@ -337,6 +338,7 @@ Term contracted(Lowering& b, Term x, Term y, const std::string& kept) {
 }
 
 void lower_einsum(Lowering& b) {
+  if (b.input_count() > 64) refuse("more than 64 terms");  // each is looked at once for each one before it
   std::string equation = b.attr_string("equation", "");
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
   if (equation.find('.') != std::string::npos) refuse("an equation with dots");

@@ -71,6 +71,7 @@ ValueId row_of(Lowering& b, ValueId value, std::int64_t direction, std::int64_t 
 
 ValueId zeros(Lowering& b, const Shape& shape) {
   const ValueId id = b.make(DType::kFloat32, shape);
+  b.expect_room(b.value(id).bytes);
   const std::vector<std::byte> bytes(b.value(id).bytes);
   return b.constant(DType::kFloat32, shape, onnx::Bytes::copy_of(bytes));
 }
@@ -202,6 +203,7 @@ void lower_recurrent(Lowering& b) {
   const ValueId x = as_float32(b, given);
   const Layer layer = layer_of(b, x, b.input(1), b.input(2));
   const kernels::Activation function = check_activations(b, layer);
+  b.add_steps(layer.steps * layer.directions);
   Outputs to;
   if (b.has_output(0)) to.all = b.make(DType::kFloat32, {layer.steps, layer.directions, layer.batch, layer.hidden});
   const Shape last = {layer.directions, layer.batch, layer.hidden};

@@ -91,7 +91,8 @@ TapLists taps_of(const Stretch& s) {
       const bool inside = at >= 0 && at < static_cast<double>(s.in);
       if (s.exclude_outside && !inside) weights[static_cast<std::size_t>(t)] = 0;
       total += weights[static_cast<std::size_t>(t)];
-      lists.places.push_back(static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(s.in - 1))));
+      const double place_there = std::clamp(at, 0.0, static_cast<double>(s.in - 1));
+      lists.places.push_back(std::isnan(place_there) ? 0 : static_cast<std::int64_t>(place_there));
     }
     for (const double weight : weights) {
       lists.weights.push_back(static_cast<float>(s.exclude_outside && total != 0 ? weight / total : weight));
@@ -102,6 +103,8 @@ TapLists taps_of(const Stretch& s) {
 
 ValueId stretched(Lowering& b, ValueId x, std::size_t axis, const Stretch& s) {
   const std::span<const std::int64_t> dims = b.shape(x);
+  constexpr std::uint64_t kMostTaps = 4;
+  b.expect_room(static_cast<std::uint64_t>(s.out) * kMostTaps * (sizeof(std::int64_t) + sizeof(float)));
   const TapLists lists = taps_of(s);
   Taps args;
   args.outer = product(dims.first(axis));
@@ -141,10 +144,10 @@ void lower_resize(Lowering& b) {
     stretch.in = b.shape(x)[axis];
     const auto extent = static_cast<double>(stretch.in);
     stretch.scale = sizes.empty() ? scales[axis] : static_cast<double>(sizes[axis]) / extent;
+    if (!(stretch.scale > 0)) refuse("scales out of range");  // NaN too
     stretch.out = sizes.empty() ? static_cast<std::int64_t>(std::clamp(std::floor(extent * scales[axis]), -1.0, 1e9))
                                 : sizes[axis];
-    if (stretch.in < 1 || stretch.out < 1 || stretch.out > (1 << 24) || !(stretch.scale > 0))
-      refuse("sizes out of range");
+    if (stretch.in < 1 || stretch.out < 1 || stretch.out > (1 << 24)) refuse("sizes out of range");
     if (stretch.scale == 1) continue;
     x = stretched(b, x, axis, stretch);
   }

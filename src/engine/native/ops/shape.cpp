@@ -21,7 +21,7 @@ void lower_identity(Lowering& b) {
   const ValueId x = b.input(0);
   b.bind(0, b.reshaped(x, b.shape(x)));
   if (b.op() != "Dropout") return;
-  if (b.has_input(2) && (!b.is_constant(b.input(2)) || b.ints(b.input(2), "training_mode").front() != 0)) {
+  if (b.has_input(2) && (!b.is_constant(b.input(2)) || b.one_int(b.input(2), "training_mode") != 0)) {
     refuse("training mode");
   }
   if (b.has_output(1)) refuse("its mask");
@@ -139,12 +139,13 @@ void lower_constant_of_shape(Lowering& b) {
 
 void lower_range(Lowering& b) {
   const DType dtype = b.dtype(b.input(0));
-  const double start = b.numbers(b.input(0), "start").at(0);
-  const double limit = b.numbers(b.input(1), "limit").at(0);
-  const double delta = b.numbers(b.input(2), "delta").at(0);
+  const double start = b.one_number(b.input(0), "start");
+  const double limit = b.one_number(b.input(1), "limit");
+  const double delta = b.one_number(b.input(2), "delta");
   if (delta == 0 || !std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta)) refuse("an endless range");
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
   if (count > 1e8) refuse("a range that is too long");
+  b.expect_room(static_cast<std::uint64_t>(count) * dtype_size(dtype));
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * dtype_size(dtype));
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -164,6 +165,7 @@ void lower_eye_like(Lowering& b) {
   if (!dtype) refuse("the type it makes is not known here");
   const std::int64_t k = b.attr_int("k", 0);
   if (b.elements(x) > (1 << 24)) refuse("too large");
+  b.expect_room(static_cast<std::uint64_t>(b.elements(x)) * sizeof(double));
   std::vector<double> ones(static_cast<std::size_t>(b.elements(x)), 0.0);
   for (std::int64_t row = 0; row < b.shape(x)[0]; ++row) {
     if (k > b.shape(x)[1] || k < -b.shape(x)[0]) break;

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include "engine/native/kernels/storage.h"
@@ -60,6 +63,15 @@ template <typename To, typename From>
   } else {
     return static_cast<To>(number);
   }
+}
+
+/// Element `i` of what may come from strangers: not aligned, and a bool need not be 0 or 1.
+template <typename T>
+[[nodiscard]] inline T element(std::span<const std::byte> bytes, std::size_t i) noexcept {
+  std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T> number{};
+  std::memcpy(&number, bytes.data() + i * sizeof(number), sizeof(number));
+  if constexpr (std::is_same_v<T, bool>) return number != 0;
+  return number;
 }
 
 template <typename T>
