@@ -28,6 +28,9 @@ struct Watch {
   std::unordered_map<PyTypeObject*, std::pair<nb::object, bool>> torchs;  // classes that were met, and whose they are
 };
 
+/// Of this thread. Whoever calls the module holds it.
+thread_local PyObject* t_outermost = nullptr;
+
 Watch& held_watch() {
   static auto* held = new Watch();
   return *held;
@@ -56,10 +59,14 @@ bool tell(PyObject* module) {
 }
 
 PyObject* call_module(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* names) {
-  if (PyVectorcall_NARGS(count) > 0 && held_watch().notice && !tell(arguments[0])) return nullptr;
   // As they came, but for the leave to write before the first of them, which was given to us alone.
   const auto given = static_cast<std::size_t>(PyVectorcall_NARGS(count));
-  return PyObject_Vectorcall(reinterpret_cast<ModuleCall*>(self)->original, arguments, given, names);
+  if (given > 0 && held_watch().notice && !tell(arguments[0])) return nullptr;
+  const bool outermost = given > 0 && !t_outermost;
+  if (outermost) t_outermost = arguments[0];
+  PyObject* const result = PyObject_Vectorcall(reinterpret_cast<ModuleCall*>(self)->original, arguments, given, names);
+  if (outermost) t_outermost = nullptr;
+  return result;
 }
 
 PyObject* bound_call(PyObject* self, PyObject* object, PyObject*) {
@@ -122,6 +129,8 @@ nb::object module_call(const nb::object& original) {
 }  // namespace
 
 void watch_module_calls(void (*notice)(nb::handle)) { held_watch().notice = notice; }
+
+nb::object outermost_called() { return nb::borrow(t_outermost); }
 
 void forget_module_calls() {
   held_watch().notice = nullptr;

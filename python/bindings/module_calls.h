@@ -10,6 +10,10 @@ namespace leapp::python {
 /// lock.
 void watch_module_calls(void (*notice)(nanobind::handle module));
 
+/// The outermost module that is being called on this thread, as far as module_call() has seen; null: none.
+/// REQUIRES: Python's lock.
+nanobind::object outermost_called();
+
 /// Lets go of everything. REQUIRES: Python's lock.
 void forget_module_calls();
 

@@ -28,11 +28,23 @@ const Attributes& attributes() {
   return *names;
 }
 
-/// What a module has under `attribute`: as good as always a dict. Those of scripted modules only have items().
+/// What a module has under `attribute`: as good as always a dict, in the module's own. To ask for an attribute takes
+/// longer, as modules have a function for those that are not there.
+nb::object items_of(nb::handle module, PyObject* attribute) {
+  const nb::object own = nb::steal(PyObject_GenericGetDict(module.ptr(), nullptr));
+  if (!own.is_valid()) PyErr_Clear();
+  PyObject* const found = own.is_valid() ? PyDict_GetItemWithError(own.ptr(), attribute) : nullptr;
+  if (found) return nb::borrow(found);
+  PyErr_Clear();
+  nb::object items = nb::steal(PyObject_GetAttr(module.ptr(), attribute));
+  if (!items.is_valid()) nb::raise_python_error();
+  return items;
+}
+
+/// Those of scripted modules only have items().
 template <typename Visit>
 void for_each_item(nb::handle module, PyObject* attribute, const Visit& visit) {
-  const nb::object items = nb::steal(PyObject_GetAttr(module.ptr(), attribute));
-  if (!items.is_valid()) nb::raise_python_error();
+  const nb::object items = items_of(module, attribute);
   if (!PyDict_Check(items.ptr())) {
     for (const nb::handle item : items.attr("items")()) visit(item[0], item[1]);
     return;

@@ -15,6 +15,7 @@
 
 #include "capture/session.h"
 #include "common/exceptions.h"
+#include "module_calls.h"
 #include "module_tensors.h"
 #include "tensor_caster.h"
 
@@ -43,6 +44,7 @@ nb::object owner_of(nb::handle frame) {
 
 /// The outermost module that is being called on this thread.
 nb::object called_module() {
+  if (nb::object seen = outermost_called(); seen.is_valid()) return seen;
   nb::object found;  // a frame: asking one for its variables is what costs
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame) {
