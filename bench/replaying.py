@@ -9,6 +9,7 @@ replaying.py --write    makes the table in docs/fleet.md from them
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -43,6 +44,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
 
 
+def births(folder: Path) -> list[float]:
+    """When its files came to be, in order. Not when they were modified, which is what the data say, nor when they got
+    their names, which many do at once."""
+    told = subprocess.run(["stat", "-c", "%.W", *folder.iterdir()], check=True, capture_output=True, text=True).stdout
+    return sorted(map(float, told.split()))
+
+
 def measure(folder: Path, workers: int) -> dict[str, Any]:
     """Seconds of the command, and from its first file to its last: without what it takes to start."""
     output = folder / f"out{workers}"
@@ -51,8 +59,7 @@ def measure(folder: Path, workers: int) -> dict[str, Any]:
     done = call(FLEET, "-m", "leapp", "replay", folder / "gru", *told)
     seconds = time.monotonic() - start
     assert (done["episodes"], done["steps"]) == (EPISODES, EPISODES * STEPS)
-    # Not when they were modified: that is what the data say.
-    written = sorted(path.stat().st_ctime for path in (output / "steps").iterdir())
+    written = births(output / "steps")
     return {"seconds": seconds, "steps_per_second": (EPISODES - 1) * STEPS / (written[-1] - written[0])}
 
 

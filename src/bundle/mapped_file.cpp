@@ -6,8 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -15,16 +13,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/signals.h"
+
 namespace leapp::bundle {
 namespace {
 
-/// What the handler of a signal may look at: nothing that is ever given back.
-struct Slot {
-  std::atomic<std::uintptr_t> begin{0};  ///< 0: nobody's
-  std::atomic<std::uintptr_t> end{0};
-};
 constexpr std::size_t kMostMapped = 256;
-std::array<Slot, kMostMapped> g_slots;
+AddressRanges<kMostMapped> g_mapped;
 
 struct Installed {
   std::mutex mutex;
@@ -39,60 +34,33 @@ Installed& installed() {
   return *one;
 }
 
-void pass_on(int signal, siginfo_t* info, void* context) {
-  const struct ::sigaction& before = installed().before;
-  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr) {
-    before.sa_sigaction(signal, info, context);
-  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(signal);
-  } else {  // what caused it is done once more, and ends the process as it would have
-    struct ::sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(signal, &standard, nullptr);
-  }
-}
-
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  for (const Slot& slot : g_slots) {
-    const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire);
-    const std::uintptr_t end = slot.end.load(std::memory_order_acquire);
-    if (begin == 0 || at < begin || at >= end) continue;
+  if (const auto end = g_mapped.end_of(at)) {
     const std::uintptr_t page = at & ~(static_cast<std::uintptr_t>(::getpagesize()) - 1);
     void* const start = reinterpret_cast<void*>(page);
-    if (::mmap(start, end - page, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == start) {
+    if (::mmap(start, *end - page, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == start) {
       errno = error;
       return;
     }
   }
-  pass_on(signal, info, context);
+  pass_on(installed().before, signal, info, context);
 }
 
 std::optional<std::size_t> take_slot(std::span<const std::byte> bytes) {
   Installed& now = installed();
   const std::lock_guard lock(now.mutex);
-  for (std::size_t i = 0; i < g_slots.size(); ++i) {
-    if (g_slots[i].begin != 0) continue;
-    if (now.users++ == 0 && !now.under_another) {
-      struct ::sigaction ours {};
-      ours.sa_sigaction = on_bus_error;
-      ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-      ::sigemptyset(&ours.sa_mask);
-      ::sigaction(SIGBUS, &ours, &now.before);
-    }
-    const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-    g_slots[i].end.store(begin + bytes.size(), std::memory_order_release);
-    g_slots[i].begin.store(begin, std::memory_order_release);
-    return i;
-  }
-  return std::nullopt;
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const auto slot = g_mapped.add(begin, begin + bytes.size());
+  if (slot && now.users++ == 0 && !now.under_another) now.before = install_handler(SIGBUS, on_bus_error);
+  return slot;
 }
 
 void leave_slot(std::size_t slot) {
   Installed& now = installed();
   const std::lock_guard lock(now.mutex);
-  g_slots[slot].begin = 0;
+  g_mapped.remove(slot);
   if (--now.users > 0 || now.under_another) return;
   struct ::sigaction current {};
   ::sigaction(SIGBUS, nullptr, &current);

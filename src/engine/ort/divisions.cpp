@@ -6,31 +6,19 @@
 
 #include <link.h>
 
-#include <array>
-#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <mutex>
+#include <utility>
+
+#include "base/signals.h"
 
 namespace leapp::engine::ort {
 namespace {
 
-/// The instructions of a library. What a handler of a signal may look at: nothing that is ever given back.
-struct Code {
-  std::atomic<std::uintptr_t> begin{0};  ///< 0: nobody's
-  std::atomic<std::uintptr_t> end{0};
-};
 constexpr std::size_t kMostLibraries = 8;
-std::array<Code, kMostLibraries> g_code;
+AddressRanges<kMostLibraries> g_code;  // instructions of libraries
 struct ::sigaction g_before {};
-
-bool is_watched(std::uintptr_t at) {
-  for (const Code& code : g_code) {
-    const std::uintptr_t begin = code.begin.load(std::memory_order_acquire);
-    if (begin != 0 && at >= begin && at < code.end.load(std::memory_order_acquire)) return true;
-  }
-  return false;
-}
 
 /// A `div` or `idiv`: how long it is, and how wide its operands are. Length 0: it is something else.
 struct Division {
@@ -70,27 +58,14 @@ void give_zero(const Division& division, ::gregset_t& registers) {
   registers[REG_RIP] += static_cast<::greg_t>(division.length);
 }
 
-void pass_on(int signal, siginfo_t* info, void* context) {
-  if ((g_before.sa_flags & SA_SIGINFO) != 0 && g_before.sa_sigaction != nullptr) {
-    g_before.sa_sigaction(signal, info, context);
-  } else if (g_before.sa_handler != SIG_DFL && g_before.sa_handler != SIG_IGN) {
-    g_before.sa_handler(signal);
-  } else {  // what caused it is done once more, and ends the process as it would have
-    struct ::sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(signal, &standard, nullptr);
-    if (info->si_code <= 0) ::raise(signal);  // someone sent it: nothing would cause it again
-  }
-}
-
 void on_arithmetic_error(int signal, siginfo_t* info, void* context) {
   ::gregset_t& registers = static_cast<::ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
-  if (info->si_code == FPE_INTDIV && is_watched(at)) {
+  if (info->si_code == FPE_INTDIV && g_code.end_of(at)) {
     const Division division = division_at(reinterpret_cast<const unsigned char*>(at));
     if (division.length != 0 && DivisionWatch::count()) return give_zero(division, registers);
   }
-  pass_on(signal, info, context);
+  pass_on(g_before, signal, info, context);
 }
 
 struct Search {
@@ -120,20 +95,10 @@ void watch_divisions(const void* inside) {
   if (::dl_iterate_phdr(&look_into, &search) == 0) return;
   static auto* const mutex = new std::mutex;
   const std::lock_guard lock(*mutex);
-  for (Code& code : g_code) {
-    if (code.begin == search.begin) return;
-    if (code.begin != 0) continue;
-    if (&code == g_code.data()) {
-      struct ::sigaction ours {};
-      ours.sa_sigaction = on_arithmetic_error;
-      ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-      ::sigemptyset(&ours.sa_mask);
-      ::sigaction(SIGFPE, &ours, &g_before);
-    }
-    code.end.store(search.end, std::memory_order_release);
-    code.begin.store(search.begin, std::memory_order_release);
-    return;
-  }
+  if (g_code.end_of(search.begin)) return;
+  static bool installed = false;
+  if (!std::exchange(installed, true)) g_before = install_handler(SIGFPE, on_arithmetic_error);
+  g_code.add(search.begin, search.end);
 }
 
 }  // namespace leapp::engine::ort
