@@ -38,9 +38,9 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (const auto end = g_mapped.end_of(at)) {
-    const std::uintptr_t page = at & ~(static_cast<std::uintptr_t>(::getpagesize()) - 1);
-    void* const start = reinterpret_cast<void*>(page);
-    if (::mmap(start, *end - page, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == start) {
+    const std::uintptr_t within = at & (static_cast<std::uintptr_t>(::getpagesize()) - 1);
+    void* const start = static_cast<std::byte*>(info->si_addr) - within;  // of the page
+    if (::mmap(start, *end - at + within, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == start) {
       errno = error;
       return;
     }

@@ -6,6 +6,7 @@
 
 #include <link.h>
 
+#include <bit>
 #include <csignal>
 #include <cstddef>
 #include <mutex>
@@ -62,7 +63,7 @@ void on_arithmetic_error(int signal, siginfo_t* info, void* context) {
   ::gregset_t& registers = static_cast<::ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
   if (info->si_code == FPE_INTDIV && g_code.end_of(at)) {
-    const Division division = division_at(reinterpret_cast<const unsigned char*>(at));
+    const Division division = division_at(std::bit_cast<const unsigned char*>(at));
     if (division.length != 0 && DivisionWatch::count()) return give_zero(division, registers);
   }
   pass_on(g_before, signal, info, context);
