@@ -97,7 +97,7 @@ std::vector<Attributes::Named> Attributes::attributes(nb::handle owner, const At
 /// As good as always at the same place.
 const Attributes::Kept* Attributes::find(nb::handle name, std::size_t hint) {
   if (hint < before_.size() && before_[hint].name.is(name)) return &before_[hint];
-  if (positions_.size() == 0) {
+  if (positions_.empty()) {
     for (std::size_t i = 0; i < before_.size(); ++i) positions_[before_[i].name] = i;
   }
   PyObject* const found = PyDict_GetItemWithError(positions_.ptr(), name.ptr());

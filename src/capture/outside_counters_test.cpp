@@ -24,10 +24,7 @@ class OutsideCountersTest : public testing::SessionTest {
 };
 
 TEST_F(OutsideCountersTest, WhatIsAdvancedInTheSameWayIsANodeOfItsOwn) {
-  run(4, [](const at::Tensor& length, int) {
-    at::Tensor same = length;
-    same.add_(1).mul_(2);
-  });
+  run(4, [](const at::Tensor& length, int) { length.add_(1).mul_(2); });
   ASSERT_EQ(session_->recording().nodes.size(), 2U);
   EXPECT_EQ(ports(), "x length=length/length -> y");
   const NodeRecord& made = node(1);
@@ -44,9 +41,8 @@ TEST_F(OutsideCountersTest, WhatIsAdvancedInTheSameWayIsANodeOfItsOwn) {
 
 TEST_F(OutsideCountersTest, AResetIsNot) {
   run(4, [](const at::Tensor& length, int pass) {
-    at::Tensor same = length;
-    same.add_(1);
-    if (pass == 2) same.index_put_({at::tensor({0}, at::kLong)}, at::zeros({1}));
+    length.add_(1);
+    if (pass == 2) length.index_put_({at::tensor({0}, at::kLong)}, at::zeros({1}));
   });
   ASSERT_EQ(session_->recording().nodes.size(), 1U);
   ASSERT_FALSE(node().divergences.empty());
@@ -54,10 +50,7 @@ TEST_F(OutsideCountersTest, AResetIsNot) {
 }
 
 TEST_F(OutsideCountersTest, AnotherStepIsNot) {
-  run(5, [](const at::Tensor& length, int pass) {
-    at::Tensor same = length;
-    same.add_(pass < 3 ? 1 : 2);
-  });
+  run(5, [](const at::Tensor& length, int pass) { length.add_(pass < 3 ? 1 : 2); });
   ASSERT_EQ(session_->recording().nodes.size(), 1U);
   EXPECT_NE(node().divergences[0].text.find("something else than before"), std::string::npos)
       << node().divergences[0].text;
@@ -65,10 +58,7 @@ TEST_F(OutsideCountersTest, AnotherStepIsNot) {
 
 TEST_F(OutsideCountersTest, AnErrorSaysWhatToWrite) {
   start({.leaks = Leaks::kError});
-  run(4, [](const at::Tensor& length, int) {
-    at::Tensor same = length;
-    same.add_(1);
-  });
+  run(4, [](const at::Tensor& length, int) { length.add_(1); });
   ASSERT_EQ(node().refusals.size(), 1U);
   EXPECT_NE(node().refusals[0].find("annotate.input_tensors('n', {'length': length})"), std::string::npos)
       << node().refusals[0];

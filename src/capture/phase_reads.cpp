@@ -107,10 +107,10 @@ std::optional<std::vector<PhaseReads::ReadClass>> PhaseReads::classes_of(const L
   }
   std::vector<ReadClass> classes;
   for (auto& [phase, read] : by_phase) {
-    const auto agrees = [&](const ReadClass& other) {
-      return std::all_of(read.left.begin(), read.left.end(), [&](const auto& left) {
-        const auto known = other.left.find(left.first);
-        return known == other.left.end() || known->second == left.second;
+    const auto agrees = [&left = read.left](const ReadClass& other) {
+      return std::all_of(left.begin(), left.end(), [&](const auto& one) {
+        const auto known = other.left.find(one.first);
+        return known == other.left.end() || known->second == one.second;
       });
     };
     const auto same = std::find_if(classes.begin(), classes.end(), agrees);
