@@ -23,7 +23,7 @@ leapp::Status run(const std::string& bundle) {
   LEAPP_ASSIGN_OR_RETURN(const std::span<float> obs, pipeline.input<float>("preprocess/obs"));
   LEAPP_ASSIGN_OR_RETURN(const std::span<float> command, pipeline.input<float>("preprocess/command"));
   LEAPP_ASSIGN_OR_RETURN(const std::span<const float> action, pipeline.output<float>("policy/action"));
-  std::ranges::copy(std::initializer_list{0.5F, -0.25F}, command.begin());  // stays until it is replaced
+  std::ranges::copy(std::initializer_list<float>{0.5F, -0.25F}, command.begin());  // stays until it is replaced
   for (int step = 0; step < kSteps; ++step) {
     for (std::size_t i = 0; i < obs.size(); ++i) {
       obs[i] = std::sin(0.3F * static_cast<float>(i) + static_cast<float>(step));

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -46,8 +47,8 @@ class Arm {
     return arm;
   }
 
-  [[nodiscard]] std::vector<std::string> joints() const { return names(mjOBJ_JOINT, model_->njnt); }
-  [[nodiscard]] std::vector<std::string> motors() const { return names(mjOBJ_ACTUATOR, model_->nu); }
+  [[nodiscard]] std::vector<std::string> joints() const { return names(mjOBJ_JOINT, static_cast<int>(model_->njnt)); }
+  [[nodiscard]] std::vector<std::string> motors() const { return names(mjOBJ_ACTUATOR, static_cast<int>(model_->nu)); }
 
   void place(const char* joint, double angle) {
     data_->qpos[model_->jnt_qposadr[mj_name2id(model_.get(), mjOBJ_JOINT, joint)]] = angle;
@@ -55,7 +56,9 @@ class Arm {
   }
   [[nodiscard]] std::span<const double> position() const { return {data_->qpos, static_cast<std::size_t>(model_->nq)}; }
   [[nodiscard]] std::span<double> torques() { return {data_->ctrl, static_cast<std::size_t>(model_->nu)}; }
-  [[nodiscard]] const double* tip() const { return data_->site_xpos + 3 * mj_name2id(model_.get(), mjOBJ_SITE, "tip"); }
+  [[nodiscard]] const double* tip() const {
+    return data_->site_xpos + std::ptrdiff_t{3} * mj_name2id(model_.get(), mjOBJ_SITE, "tip");
+  }
   [[nodiscard]] double time() const { return data_->time; }
   [[nodiscard]] std::chrono::nanoseconds timestep() const {
     return std::chrono::nanoseconds(std::llround(model_->opt.timestep * 1e9));

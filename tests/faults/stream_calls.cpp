@@ -21,7 +21,7 @@ bool reads(const char* mode) {
 
 }  // namespace
 
-struct _IO_FILE;
+struct _IO_FILE;  // NOLINT(bugprone-reserved-identifier): glibc's
 extern "C" int fileno(_IO_FILE* stream);
 
 LEAPP_FAULTS_EXPORT _IO_FILE* fopen(const char* path, const char* mode) {

@@ -14,7 +14,6 @@
 
 namespace {
 
-using leapp::Result;
 using leapp::Status;
 using leapp::TensorView;
 using leapp::runtime::Pipeline;
