@@ -159,7 +159,9 @@ Result<fs::path> locate_file(const fs::path& folder, const std::string& name, co
     return invalid_argument(
         fmt::format("{} leads out of the bundle's folder {}; allow_outside permits that", quote(name), root.string()));
   }
-  if (!fs::is_regular_file(file, error)) return io_error(fmt::format("{} is not a regular file", file.string()));
+  const bool regular = fs::is_regular_file(file, error);
+  if (error) return file_error("find", file, error.value());
+  if (!regular) return io_error(fmt::format("{} is not a regular file", file.string()));
   return file;
 }
 

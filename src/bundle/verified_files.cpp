@@ -115,6 +115,18 @@ std::string list(std::string_view what, const std::vector<std::string>& files) {
                      files.size() > kShown ? fmt::format(" and {} more", files.size() - kShown) : "");
 }
 
+/// A disk that does not answer is no reason to say that somebody took the manifest away.
+Status check_manifest_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(file, error).type();
+  if (type == fs::file_type::none) return file_error("read", file, error.value());
+  std::string found;
+  if (type == fs::file_type::not_found) found = "expected a signed bundle, found no manifest: leapp sign makes one";
+  if (type == fs::file_type::symlink) found = "expected a regular file, found a symlink";
+  if (!found.empty()) return data_loss(fmt::format("{}: {}", file.string(), found));
+  return open_regular(file).status();
+}
+
 Status check_listed(fs::file_type type, const std::string& path) {
   if (type != fs::file_type::regular) {
     return data_loss(fmt::format("expected regular files only, found {} {}",
@@ -154,7 +166,7 @@ Result<std::vector<std::string>> files_to_list(const fs::path& folder) {
     pending.pop_back();
     for (const std::string& name : folder_names(place, error)) {
       const fs::file_type type = fs::symlink_status(place / name, error).type();
-      if (error) break;
+      if (error) return file_error("read", place / name, error.value());
       if (type == fs::file_type::directory) {
         pending.push_back(place / name);
         continue;
@@ -164,7 +176,7 @@ Result<std::vector<std::string>> files_to_list(const fs::path& folder) {
       LEAPP_RETURN_IF_ERROR(check_listed(type, path));
       files.push_back(path);
     }
-    if (error) return file_error("list", folder, error.value());
+    if (error) return file_error("list", place, error.value());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -187,11 +199,8 @@ Result<VerifiedFiles> VerifiedFiles::open(const fs::path& yaml, const Trust& tru
   const auto failed = [&](const Status& status) {
     return Status(status.code(), fmt::format("{}: {}", files.file_.string(), status.message()));
   };
-  if (!fs::exists(fs::symlink_status(yaml, error))) return file_error("read", yaml, ENOENT);
-  if (!fs::exists(fs::symlink_status(files.file_, error))) {
-    return failed(data_loss("expected a signed bundle, found no manifest: leapp sign makes one"));
-  }
-  if (auto regular = open_regular(files.file_); !regular.ok()) return failed(data_loss(regular.status().message()));
+  if (!fs::exists(fs::symlink_status(yaml, error))) return file_error("read", yaml, error.value());
+  LEAPP_RETURN_IF_ERROR(check_manifest_file(files.file_));
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(files.file_, kLargestManifest));
   auto manifest = parse_manifest({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!manifest.ok()) return failed(manifest.status());
@@ -224,8 +233,9 @@ Status VerifiedFiles::check_listing() const {
     }
     std::error_code error;
     const std::uintmax_t size = fs::file_size(folder_ / file.path, error);
-    if (!error && size == file.size) continue;
-    changed.push_back(fmt::format("{} ({} bytes, expected {})", file.path, error ? 0 : size, file.size));
+    if (error) return file_error("read", folder_ / file.path, error.value());
+    if (size == file.size) continue;
+    changed.push_back(fmt::format("{} ({} bytes, expected {})", file.path, size, file.size));
   }
   std::copy_if(found.begin(), found.end(), std::back_inserter(added),
                [&](const std::string& path) { return manifest_.find(path) == nullptr; });

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "bundle/file_system.h"
 #include "engine/engine.h"
 #include "runtime/buffers.h"
 
@@ -79,7 +80,8 @@ Status check_external_memory(std::span<const std::filesystem::path> files, std::
   for (const std::filesystem::path& file : files) {
     std::error_code error;
     const auto size = std::filesystem::file_size(file, error);
-    sum = sum_of(sum, error ? kMost : size);
+    if (error) return bundle::file_error("read", file, error.value());
+    sum = sum_of(sum, size);
   }
   if (sum <= limit) return {};
   return invalid_argument(fmt::format("the weights beside it need {} of memory, the option memory_limit is {}",

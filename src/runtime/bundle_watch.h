@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <vector>
 
 #include "leapp/runtime/reloader.h"
+#include "runtime/file_stamp.h"
 
 namespace leapp::runtime {
 
@@ -23,23 +23,12 @@ class BundleWatch {
   bool look();
 
  private:
-  struct Stamp {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;  ///< 0: there is none
-    std::int64_t seconds = 0;
-    std::int64_t nanoseconds = 0;
-    std::int64_t size = 0;
-
-    bool operator==(const Stamp&) const = default;
-  };
-
-  static Stamp stamp_of(const std::filesystem::path& file);
-  [[nodiscard]] std::vector<Stamp> stamps() const;
+  [[nodiscard]] std::vector<FileStamp> stamps() const;
 
   std::filesystem::path bundle_;
   bool signed_ = false;
-  std::vector<Stamp> told_;  ///< of what was told last
-  std::vector<Stamp> seen_;  ///< at the last look
+  std::vector<FileStamp> told_;  ///< of what was told last
+  std::vector<FileStamp> seen_;  ///< at the last look
 };
 
 }  // namespace leapp::runtime

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <memory>
 #include <numeric>
@@ -23,6 +21,7 @@
 #include "runtime/batch.h"
 #include "runtime/budget.h"
 #include "runtime/declared_shapes.h"
+#include "runtime/file_stamp.h"
 #include "runtime/fuse.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/pipeline_impl.h"
@@ -440,31 +439,6 @@ Result<Pipeline> PipelineAccess::load(const fs::path& bundle, const LoadOptions&
   return load_node(bundle, {}, options, std::move(open));
 }
 
-namespace {
-
-/// Tells a bundle from the one that an export puts in its place.
-struct Identity {
-  std::array<struct stat, 2> of{};
-
-  explicit Identity(const fs::path& yaml) {
-    const fs::path folder = yaml.has_parent_path() ? yaml.parent_path() : fs::path(".");
-    if (::stat(folder.c_str(), &of[0]) != 0) of[0] = {};
-    if (::stat(yaml.c_str(), &of[1]) != 0) of[1] = {};
-  }
-
-  bool operator==(const Identity& other) const {
-    const auto same = [](const struct stat& a, const struct stat& b) {
-      return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    };
-    const struct stat& a = of[1];
-    const struct stat& b = other.of[1];
-    return same(of[0], other.of[0]) && same(a, b) && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
-  }
-};
-
-}  // namespace
-
 Result<Pipeline> PipelineAccess::load_node(const fs::path& bundle, const std::string& node, const LoadOptions& options,
                                            EngineOpener open) {
   return without_exceptions([&] { return load_unchanged(bundle, node, options, open); });
@@ -475,10 +449,14 @@ Result<Pipeline> PipelineAccess::load_unchanged(const fs::path& bundle, const st
   constexpr int kMostAttempts = 10;
   LEAPP_ASSIGN_OR_RETURN(const fs::path yaml, bundle::locate_bundle(bundle));
   for (int attempt = 1;; ++attempt) {
-    const Identity before(yaml);
+    const BundleStamp before(yaml);
     auto pipeline = load_once(yaml, node, options, open);
     // A YAML of one export and models of another are no bundle, whether they fit or not.
-    if (before == Identity(yaml) || attempt == kMostAttempts) return pipeline;
+    if (before == BundleStamp(yaml)) return pipeline;
+    if (attempt < kMostAttempts) continue;
+    if (!pipeline.ok()) return pipeline;
+    return io_error(
+        fmt::format("{}: it was replaced each of the {} times that it was read", yaml.string(), kMostAttempts));
   }
 }
 

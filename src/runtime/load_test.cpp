@@ -386,6 +386,39 @@ TEST(Load, AModelThatIsCutWhileItIsLoadedIsAnError) {
       << loaded.status().message();
 }
 
+// Loads a bundle whose YAML is written anew while each of the first `times` loads is under way.
+Result<Pipeline> load_while_replaced(int times, int& loads) {
+  TestBundle bundle("replaced_" + std::to_string(times));
+  TestBundle::make_recurrent(bundle);
+  LoadOptions options;
+  options.engine.prefer = engine::Prefer::kNative;
+  const auto open = [&](const std::string& backend) {
+    if (loads++ < times) {
+      const fs::path beside = bundle.folder() / "beside";
+      fs::copy_file(bundle.yaml(), beside);
+      fs::rename(beside, bundle.yaml());
+    }
+    return PipelineAccess::open_engine(backend, options.engine);
+  };
+  return PipelineAccess::load(bundle.write(), options, open);
+}
+
+TEST(Load, ABundleThatIsReplacedMeanwhileIsReadAgain) {
+  int loads = 0;
+  const auto loaded = load_while_replaced(3, loads);
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ(loads, 4);
+}
+
+TEST(Load, ABundleThatIsReplacedAllTheTimeIsAnError) {
+  int loads = 0;
+  const auto loaded = load_while_replaced(1000, loads);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().code(), StatusCode::kIo);
+  EXPECT_NE(loaded.status().message().find("it was replaced each of the 10 times that it was read"), std::string::npos)
+      << loaded.status().message();
+}
+
 TEST(Load, WhatNodesReadCanBeLookedAt) {
   if (!have_onnxruntime()) GTEST_SKIP() << "no ONNX Runtime to test with";
   TestBundle bundle("node_inputs");

@@ -13,8 +13,9 @@ extern "C" {
 
 /// What to do at which call. Strings are copied.
 struct leapp_faults_plan {
-  /// Names with commas between: alloc open write rename link unlink mkdir sync stat list lock mode read, or `files` for
-  /// all that change something on disk, `all`. Null or empty: files.
+  /// Names with commas between: alloc open write rename link unlink mkdir sync stat list lock mode read (to
+  /// open for reading) bytes (to read) map, or `files` for all that change something on disk, `all`. Null or empty:
+  /// files.
   const char* calls;
   /// Only calls on files at or below this absolute path, or beside it with a name that begins as its last part does
   /// (`/tmp/a/.` is everything in /tmp/a with a dot in front). Null or empty: all. Means nothing to `alloc`.
@@ -24,6 +25,7 @@ struct leapp_faults_plan {
   int error;             ///< errno of the failure; 0: what is usual for the call (ENOMEM, ENOSPC, EIO, ...)
   int stays;             ///< 0: only that call fails; 1: it and all later ones, as on a disk that is full
   int this_thread_only;  ///< 1: other threads' calls are neither counted nor harmed
+  int tear;              ///< 1: half of the call is done, and it says so: a short write, a short read
 };
 
 /// Starts to count from 0. Returns 0, or -1 for a plan that cannot be read.

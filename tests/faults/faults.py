@@ -37,6 +37,7 @@ class _Plan(ctypes.Structure):
         ("error", ctypes.c_int),
         ("stays", ctypes.c_int),
         ("this_thread_only", ctypes.c_int),
+        ("tear", ctypes.c_int),
     )
 
 
@@ -51,6 +52,7 @@ class Plan:
     error: int = 0
     stays: bool = False
     this_thread_only: bool = False
+    tear: bool = False
 
 
 @dataclass
@@ -72,6 +74,7 @@ def arm(plan: Plan) -> None:
         plan.error,
         plan.stays,
         plan.this_thread_only,
+        plan.tear,
     )
     if library.leapp_faults_arm(ctypes.byref(raw)) != 0:
         raise ValueError(f"a plan that the library cannot read: {plan}")

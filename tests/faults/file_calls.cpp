@@ -21,11 +21,11 @@ using leapp::faults::Verdict;
 /// To open a file for reading changes nothing.
 Call opening(int flags) { return (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) == O_RDONLY ? Call::kRead : Call::kOpen; }
 
-/// How much of a write of `size` bytes is done: all, half (and then perhaps no more of the process), or -1.
-long writable(int file, std::size_t size) {
-  const Verdict verdict = armed() ? decide(Call::kWrite, file, /*can_tear=*/true) : Verdict::kGo;
+/// How much of a call for `size` bytes is done: all, half (and then perhaps no more of the process), or -1.
+long possible(Call call, int file, std::size_t size) {
+  const Verdict verdict = armed() ? decide(call, file, /*can_tear=*/true) : Verdict::kGo;
   if (verdict == Verdict::kFail) return -1;
-  return static_cast<long>(verdict == Verdict::kTear ? size / 2 : size);
+  return static_cast<long>(verdict == Verdict::kTear ? (size + 1) / 2 : size);
 }
 
 }  // namespace
@@ -53,14 +53,14 @@ LEAPP_FAULTS_EXPORT int creat(const char* path, unsigned mode) {
 }
 
 LEAPP_FAULTS_EXPORT long write(int file, const void* bytes, Size size) {
-  const long part = writable(file, size);
+  const long part = possible(Call::kWrite, file, size);
   if (part < 0) return -1;
   const long done = LEAPP_NEXT(write)(file, bytes, static_cast<Size>(part));
   if (static_cast<Size>(part) < size) kill_if_planned();
   return done;
 }
 LEAPP_FAULTS_EXPORT long pwrite64(int file, const void* bytes, Size size, long at) {
-  const long part = writable(file, size);
+  const long part = possible(Call::kWrite, file, size);
   if (part < 0) return -1;
   const long done = LEAPP_NEXT(pwrite64)(file, bytes, static_cast<Size>(part), at);
   if (static_cast<Size>(part) < size) kill_if_planned();
@@ -89,7 +89,20 @@ LEAPP_FAULTS_EXPORT int ftruncate64(int file, long size) {
 }
 LEAPP_FAULTS_EXPORT int ftruncate(int file, long size) { return ftruncate64(file, size); }
 LEAPP_FAULTS_EXPORT long read(int file, void* bytes, Size size) {
-  return fails(Call::kRead, file) ? -1 : LEAPP_NEXT(read)(file, bytes, size);
+  const long part = possible(Call::kBytes, file, size);
+  return part < 0 ? -1 : LEAPP_NEXT(read)(file, bytes, static_cast<Size>(part));
+}
+LEAPP_FAULTS_EXPORT long pread64(int file, void* bytes, Size size, long at) {
+  const long part = possible(Call::kBytes, file, size);
+  return part < 0 ? -1 : LEAPP_NEXT(pread64)(file, bytes, static_cast<Size>(part), at);
+}
+LEAPP_FAULTS_EXPORT long pread(int file, void* bytes, Size size, long at) { return pread64(file, bytes, size, at); }
+LEAPP_FAULTS_EXPORT void* mmap64(void* start, Size size, int access, int flags, int file, long at) {
+  if (file >= 0 && fails(Call::kMap, file)) return reinterpret_cast<void*>(-1);  // MAP_FAILED
+  return LEAPP_NEXT(mmap64)(start, size, access, flags, file, at);
+}
+LEAPP_FAULTS_EXPORT void* mmap(void* start, Size size, int access, int flags, int file, long at) {
+  return mmap64(start, size, access, flags, file, at);
 }
 
 LEAPP_FAULTS_EXPORT int fsync(int file) { return fails(Call::kSync, file) ? -1 : LEAPP_NEXT(fsync)(file); }
@@ -165,6 +178,9 @@ LEAPP_FAULTS_EXPORT int fstat(int file, void* status) {
 }
 LEAPP_FAULTS_EXPORT int fstat64(int file, void* status) {
   return fails(Call::kStat, file) ? -1 : LEAPP_NEXT(fstat64)(file, status);
+}
+LEAPP_FAULTS_EXPORT char* realpath(const char* path, char* result) {
+  return fails(Call::kStat, path) ? nullptr : LEAPP_NEXT(realpath)(path, result);
 }
 LEAPP_FAULTS_EXPORT void* opendir(const char* path) {
   return fails(Call::kList, path) ? nullptr : LEAPP_NEXT(opendir)(path);

@@ -43,6 +43,8 @@ constexpr std::array<CallName, kCalls> kNames{{
     {"lock", ENOLCK, true},
     {"mode", EPERM, true},
     {"read", EIO, false},
+    {"bytes", EIO, false},
+    {"map", ENODEV, false},
 }};
 
 using Text = std::array<char, 4096>;
@@ -59,6 +61,7 @@ long g_at = 0;
 int g_error = 0;
 bool g_kill = false;
 bool g_stays = false;
+bool g_tear = false;
 long g_thread = 0;  // 0: every one
 
 long this_thread() { return ::syscall(SYS_gettid); }
@@ -123,7 +126,7 @@ Verdict act(Call call, std::string_view path, bool can_tear = false) {
     append(g_hit, " ");
     append(g_hit, path);
     g_hit_depth = walk_stack(g_hit_stack.data(), static_cast<int>(g_hit_stack.size()));
-    if (can_tear && (g_kill || g_stays)) return Verdict::kTear;
+    if (can_tear && (g_kill || g_stays || g_tear)) return Verdict::kTear;
   }
   kill_if_planned();
   errno = g_error != 0 ? g_error : name.usual_error;
@@ -164,7 +167,8 @@ __attribute__((constructor)) void arm_from_environment() {
                                .kill = value_of(text, "do") == "kill" ? 1 : 0,
                                .error = number_of(value_of(text, "error")),
                                .stays = number_of(value_of(text, "stays")),
-                               .this_thread_only = 0};
+                               .this_thread_only = 0,
+                               .tear = number_of(value_of(text, "tear"))};
   if (leapp_faults_arm(&plan) != 0) std::abort();
 }
 
@@ -228,6 +232,7 @@ LEAPP_FAULTS_EXPORT int leapp_faults_arm(const leapp_faults_plan* plan) {
   g_error = plan->error;
   g_kill = plan->kill != 0;
   g_stays = plan->stays != 0;
+  g_tear = plan->tear != 0;
   g_thread = plan->this_thread_only != 0 ? this_thread() : 0;
   g_seen = 0;
   g_hits = 0;

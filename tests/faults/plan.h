@@ -22,14 +22,16 @@ enum class Call : unsigned char {
   kList,
   kLock,
   kMode,
-  kRead,
+  kRead,   ///< to open a file for reading
+  kBytes,  ///< to read from one that is open
+  kMap,
 };
-inline constexpr std::size_t kCalls = 13;
+inline constexpr std::size_t kCalls = 15;
 
 enum class Verdict : unsigned char {
   kGo,
   kFail,  ///< errno is set
-  kTear,  ///< do half of it: then kill() or come back with the short count
+  kTear,  ///< do half of it: then kill_if_planned(), and come back with the short count
 };
 
 /// Whether anything is armed. First of all, because it is cheap.
