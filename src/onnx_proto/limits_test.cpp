@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -191,6 +192,18 @@ TEST(Limits, OneHotWithoutADepth) {
   EXPECT_NE(check(graph).message().find("expected one number as depth, found 0"), std::string::npos);
   graph.initializers[0] = numbers("depth", {3});
   EXPECT_TRUE(check(graph).ok());
+}
+
+TEST(Limits, AxesThatAreNoNumbers) {
+  const std::vector<float> axes(40, std::numeric_limits<float>::quiet_NaN());
+  Tensor tensor{"axes", 1, {static_cast<std::int64_t>(axes.size())}, {}, {}};
+  tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(axes)));
+  Graph graph;
+  graph.name = "g";
+  graph.inputs = {{"x", 1, {2, 3}}};
+  graph.initializers.push_back(tensor);
+  graph.nodes.push_back(node("Unsqueeze", {"x", "axes"}, "y"));
+  EXPECT_TRUE(check(graph).ok());  // an engine says what is wrong with it
 }
 
 TEST(Limits, OperatorsAreCounted) {

@@ -83,10 +83,15 @@ std::optional<Extents> with_axes(const Extents& extents, const KnownValue& axes)
   Extents result = extents;
   const auto rank = static_cast<double>(extents.size() + axes.numbers.size());
   std::vector<double> places = axes.numbers;
-  for (double& place : places) place += place < 0 ? rank : 0;
+  for (double& place : places) {
+    place += place < 0 ? rank : 0;
+    // Said so that NaN, which is an axis where somebody gives floats, is none either: it can be neither sorted nor
+    // made an index.
+    if (!(place >= 0 && place < rank)) return std::nullopt;
+  }
   std::sort(places.begin(), places.end());
   for (const double place : places) {
-    if (place < 0 || place > static_cast<double>(result.size())) return std::nullopt;
+    if (place > static_cast<double>(result.size())) return std::nullopt;
     result.insert(result.begin() + static_cast<std::ptrdiff_t>(place), 1);
   }
   return result;

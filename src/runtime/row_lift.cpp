@@ -90,7 +90,7 @@ Status normalise_layers(const RowNode& n, Lifting& to) {
   return along(n, to, -1, n.rank(0));
 }
 
-Status join(const RowNode& n, Lifting& to) {
+Status concatenate(const RowNode& n, Lifting& to) {
   repeat_constants(n, to);
   return along(n, to, 0, n.result_rank(0));
 }
@@ -244,7 +244,7 @@ struct LiftEntry {
 constexpr std::array kLifts{
     LiftEntry{"ArgMax", arg_extreme},
     LiftEntry{"ArgMin", arg_extreme},
-    LiftEntry{"Concat", join},
+    LiftEntry{"Concat", concatenate},
     LiftEntry{"CumSum", cumulative},
     LiftEntry{"Einsum", einsum},
     LiftEntry{"Expand", expand},

@@ -82,7 +82,9 @@ void scalar_reduce(const kernels::Reduce& args) noexcept {
         if (args.reduction == Reduction::kMean && args.reduced > 0) {
           result = static_cast<T>(static_cast<std::int64_t>(sum) / args.reduced);
         }
-        if (args.reduction == Reduction::kL2) result = static_cast<T>(std::sqrt(static_cast<double>(sum)));
+        // The root of a whole number is one that int64 has; what a narrower type keeps of it are the low bits.
+        const double root = std::sqrt(static_cast<double>(sum));
+        if (args.reduction == Reduction::kL2) result = static_cast<T>(static_cast<std::int64_t>(root));
       }
       y[o * args.inner + i] = result;
     }
