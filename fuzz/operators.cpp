@@ -244,9 +244,7 @@ void run(leapp::engine::Model& model) {
   }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+std::string model_of(const std::uint8_t* data, std::size_t size) {
   Choices choices(data, size);
   Maker maker(choices);
   Graph outer;
@@ -257,7 +255,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   model.opset_imports = {{"", 18}};
   model.graph = maker.graph(std::move(known), 0);
   model.graph.inputs = std::move(outer.inputs);
-  const std::string bytes = leapp::onnx::write_model(model).text();
+  return leapp::onnx::write_model(model).text();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes = model_of(data, size);
   const auto view = std::as_bytes(std::span(bytes));
   // What the loader looks at before an engine does.
   if (!leapp::onnx::check_limits(view, {.tensor_bytes = kMostMemory}).ok()) return 0;

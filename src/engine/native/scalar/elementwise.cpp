@@ -153,7 +153,7 @@ bool binary(const Walk& args) noexcept {
     case Binary::kMin:
       return each<T, T>(args, [](T a, T b) { return larger(a, b, false); });
     case Binary::kPRelu:
-      return each<T, T>(args, [](T a, T b) { return a < 0 ? static_cast<T>(a * b) : a; });
+      return each<T, T>(args, [](T a, T b) { return a < 0 ? wrapped(a, b, [](auto p, auto q) { return p * q; }) : a; });
     case Binary::kEqual:
       return each<T, bool>(args, [](T a, T b) { return a == b; });
     case Binary::kLess:
