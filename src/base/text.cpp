@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace leapp {
 
@@ -46,20 +47,31 @@ std::string quote_brief(std::string_view text) {
   return text.size() <= kLongest ? quote(text) : quote(std::string(text.substr(0, kLongest)) + "...");
 }
 
+bool is_unseen(char32_t code) {
+  static constexpr std::array<std::pair<char32_t, char32_t>, 12> kRanges{{{0x00, 0x1F},
+                                                                          {0x7F, 0x9F},
+                                                                          {0xAD, 0xAD},
+                                                                          {0x61C, 0x61C},
+                                                                          {0x180E, 0x180E},
+                                                                          {0x200B, 0x200B},
+                                                                          {0x200E, 0x200F},
+                                                                          {0x2028, 0x202E},
+                                                                          {0x2060, 0x206F},
+                                                                          {0xFEFF, 0xFEFF},
+                                                                          {0xFFF9, 0xFFFB},
+                                                                          {0xE0000, 0xE007F}}};
+  return std::any_of(kRanges.begin(), kRanges.end(),
+                     [&](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
 std::string printable(std::string_view text, bool keep_lines) {
-  // The bidirectional ones can make a line read as something else.
-  const auto is_control = [&](char32_t code) {
-    if (code == U'\n') return !keep_lines;
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200E && code <= 0x200F) ||
-           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-  };
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
     const std::string_view before = text;
     const auto code = take_code_point(text);
     const std::string_view bytes = before.substr(0, before.size() - text.size());
-    if (code && !is_control(*code)) {
+    if (code && (*code == U'\n' ? keep_lines : !is_unseen(*code))) {
       result += bytes;
       continue;
     }

@@ -38,8 +38,13 @@ template <typename Range>
 /// quote() of a text from a stranger: no more than its first 200 bytes, and "..." for the rest.
 [[nodiscard]] std::string quote_brief(std::string_view text);
 
-/// `text` with control characters, the bidirectional ones among them, and bytes that are not UTF-8 written as \x1b: a
-/// terminal shows it and does nothing else. Line breaks stay where `keep_lines`.
+/// Whether a character is one that nobody sees, or that turns round what others look like: control characters,
+/// Unicode's bidirectional ones, separators of lines, spaces of no width, tags. Those that join letters are letters'
+/// own.
+[[nodiscard]] bool is_unseen(char32_t code);
+
+/// `text` with unseen characters and bytes that are not UTF-8 written as \x1b: a terminal shows it and does nothing
+/// else. Line breaks stay where `keep_lines`.
 [[nodiscard]] std::string printable(std::string_view text, bool keep_lines = false);
 
 /// "512 B", "1.2 kB", "34.0 MB".

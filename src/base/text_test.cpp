@@ -29,6 +29,16 @@ TEST(Text, QuoteMakesOneLine) {
   EXPECT_EQ(quote("größe"), "\"größe\"");
 }
 
+TEST(Text, PrintableShowsWhatNobodySees) {
+  EXPECT_EQ(printable("a\x1b[2J\x7f\n"), "a\\x1b[2J\\x7f\\x0a");
+  EXPECT_EQ(printable("a\nb", true), "a\nb");
+  for (const char* hidden : {"\u00ad", "\u061c", "\u180e", "\u200b", "\u200f", "\u2028", "\u202e", "\u2060", "\u2066",
+                             "\ufeff", "\ufffb", "\U000e0041"}) {
+    EXPECT_TRUE(printable(hidden).starts_with("\\x")) << hidden;
+  }
+  for (const char* seen : {"é", "日本", "😀", "\u200d", "\u200c", "\u0301", "\u00a0"}) EXPECT_EQ(printable(seen), seen);
+}
+
 TEST(Text, Utf8) {
   for (const char* text : {"", "plain", "größe", "関節", "\xF0\x9F\xA4\x96", "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF"}) {
     EXPECT_TRUE(is_utf8(text)) << quote(text);

@@ -58,10 +58,13 @@ std::string with_escapes(const std::string& json) {
     const std::string_view before = rest;
     const char32_t code = take_code_point(rest).value_or(U'?');
     const std::string_view bytes = before.substr(0, before.size() - rest.size());
-    if (code == U'\n' || printable(bytes) == bytes) {
+    const auto number = static_cast<std::uint32_t>(code);
+    if (code == U'\n' || !is_unseen(code)) {
       result += bytes;
+    } else if (number < 0x10000) {
+      result += fmt::format("\\u{:04x}", number);
     } else {
-      result += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
+      result += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0 + (number >> 10U), 0xDC00 + (number & 0x3FFU));
     }
   }
   return result;

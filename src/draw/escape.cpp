@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/escape.h"
 
-#include <array>
+#include <fmt/format.h>
+
+#include <cstdint>
 
 #include "base/text.h"
 
@@ -32,10 +34,8 @@ char32_t drawable(std::optional<char32_t> code) {
   if (!code) return 0xFFFD;
   if (*code < 0x20) return 0x2400 + *code;
   if (*code == 0x7F) return 0x2421;
-  // C1 controls, line and paragraph separators, and what XML 1.0 does not allow.
-  const bool refused =
-      (*code >= 0x80 && *code < 0xA0) || *code == 0x2028 || *code == 0x2029 || *code == 0xFFFE || *code == 0xFFFF;
-  return refused ? 0xFFFD : *code;
+  // What XML 1.0 does not allow, too.
+  return is_unseen(*code) || *code == 0xFFFE || *code == 0xFFFF ? 0xFFFD : *code;
 }
 
 bool breaks_after(char32_t code) { return std::string_view("_-./ ").find(static_cast<char>(code)) < 5 && code < 0x80; }
@@ -117,19 +117,16 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 
 std::string escape_script(std::string_view json) {
   std::string result;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = json.substr(i);
-    if (rest[0] == '<') {
-      result += "\\u003c";
-    } else if (rest[0] == '>') {
-      result += "\\u003e";
-    } else if (rest[0] == '&') {
-      result += "\\u0026";
-    } else if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9")) {
-      result += rest[2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
+  while (!json.empty()) {
+    const std::string_view before = json;
+    const auto code = take_code_point(json);
+    const std::uint32_t number = code.value_or(0);
+    if (code && *code < 0x10000 && (*code == U'<' || *code == U'>' || *code == U'&' || is_unseen(*code))) {
+      result += fmt::format("\\u{:04x}", number);
+    } else if (code && is_unseen(*code)) {
+      result += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0 + (number >> 10U), 0xDC00 + (number & 0x3FFU));
     } else {
-      result += rest[0];
+      result += before.substr(0, before.size() - json.size());
     }
   }
   return result;

@@ -23,7 +23,8 @@ namespace leapp::draw {
 /// second half of a line. At least one line.
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-/// JSON that may stand in a <script> element: nothing in it ends the element or a line of JavaScript.
+/// JSON that may stand in a <script> element: nothing in it ends the element or a line of JavaScript, or makes it look
+/// like other text to who reads it.
 [[nodiscard]] std::string escape_script(std::string_view json);
 
 }  // namespace leapp::draw

@@ -15,6 +15,7 @@ TEST(Escape, WhatCannotBeDrawnIsReplaced) {
   EXPECT_EQ(printable("a\nb\x7F"), "a␊b␡");
   EXPECT_EQ(printable("\xFF é \xE2\x80\xA8"), "\xEF\xBF\xBD é \xEF\xBF\xBD");
   EXPECT_EQ(printable(std::string("\0", 1)), "␀");
+  EXPECT_EQ(printable("a\u202eb\ufeff"), "a\uFFFDb\uFFFD");
 }
 
 TEST(Escape, XmlAndLabels) {

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data and the elements that all parts share. Texts of the data only ever become text nodes.
-const data = JSON.parse(document.getElementById("data").textContent);
+// The data and the elements that all parts share. Texts of the data only ever become text nodes. What nobody sees in
+// them, or what turns round how others look, is shown as a replacement character.
+const unseen = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+const data = JSON.parse(document.getElementById("data").textContent, (key, value) => (typeof value === "string" ? value.replace(unseen, "\ufffd") : value));
 const picture = document.getElementById("picture");
 const byId = (id) => document.getElementById(id);
 
