@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/hash.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
@@ -118,8 +121,18 @@ Result<std::string> sha256_of_file(const std::filesystem::path& path) {
   const auto failure = [&](int error) {
     return io_error(fmt::format("cannot read {}: {}", quote(path.string()), std::generic_category().message(error)));
   };
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-  if (!file) return failure(errno);
+  // A pipe that nobody writes to would never open, and a device never end.
+  const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (number < 0) return failure(errno);
+  struct ::stat status {};
+  const bool regular = ::fstat(number, &status) == 0 && S_ISREG(status.st_mode);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(regular ? ::fdopen(number, "rb") : nullptr, &std::fclose);
+  if (!file) {
+    const int reason = errno;
+    ::close(number);
+    return regular ? failure(reason)
+                   : io_error(fmt::format("cannot read {}: it is not a regular file", quote(path.string())));
+  }
 
   Digest digest(EVP_sha256());
   std::vector<std::byte> piece(std::size_t{1} << 20);

@@ -5,15 +5,18 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "base/folder_names.h"
@@ -53,21 +56,67 @@ Status create_file(const fs::path& path, std::string_view text, unsigned mode) {
 
 fs::path part_of(const fs::path& file) { return file.string() + ".part"; }
 
+bool is_at(int file, const fs::path& path) {
+  struct stat ours {};
+  struct stat theirs {};
+  return ::fstat(file, &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+         ours.st_ino == theirs.st_ino;
+}
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::milliseconds kPause{5};
+
+/// Removes what a process that was killed left there, or someone put there. False while another process writes it:
+/// whoever does holds its lock.
+Result<bool> remove_leftover(const fs::path& part) {
+  const FileDescriptor file(::open(part.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open() && errno == ENOENT) return true;
+  if (file.is_open()) {
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+    if (!is_at(file.number(), part)) return true;  // it got its name, or its owner has removed it
+  }
+  // One that cannot be opened is a link, or nobody's who writes now.
+  if (::unlink(part.c_str()) != 0 && errno != ENOENT) return file_error("replace", part, errno);
+  return true;
+}
+
+/// A file that is new, and ours alone until it is closed.
+Result<FileDescriptor> open_part(const fs::path& part) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (true) {
+    LEAPP_ASSIGN_OR_RETURN(const bool free, remove_leftover(part));
+    if (free) {
+      FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+      if (!file.is_open() && errno != EEXIST) return file_error("write", part, errno);
+      // Before it was locked another may have taken it for a leftover. File systems without locks have no such others.
+      const bool ours = file.is_open() && (::flock(file.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+      if (ours && is_at(file.number(), part)) return file;
+    }
+    if (std::chrono::steady_clock::now() >= until) {
+      return failed_precondition(
+          fmt::format("{} is being written by another process; try again when it is done", quote(part.string())));
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace
+
 Status replace_file(const fs::path& file, std::string_view bytes, bool durable) {
   const fs::path part = part_of(file);
-  const auto write = [&]() -> Status {
-    ::unlink(part.c_str());  // what a process that was killed left, or someone put there
-    {
-      const FileDescriptor stream(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-      if (!stream.is_open()) return file_error("write", part, errno);
-      LEAPP_RETURN_IF_ERROR(write_all(stream.number(), std::as_bytes(std::span(bytes)), part));
+  {
+    LEAPP_ASSIGN_OR_RETURN(const FileDescriptor stream, open_part(part));
+    Status status = write_all(stream.number(), std::as_bytes(std::span(bytes)), part);
+    if (status.ok() && durable) status = sync_to_disk(part);
+    if (status.ok() && ::rename(part.c_str(), file.c_str()) != 0) status = file_error("replace", file, errno);
+    if (!status.ok()) {
+      ::unlink(part.c_str());
+      return status;
     }
-    if (durable) LEAPP_RETURN_IF_ERROR(sync_to_disk(part));
-    return ::rename(part.c_str(), file.c_str()) == 0 ? Status() : file_error("replace", file, errno);
-  };
-  const Status written = write();
-  if (!written.ok()) ::unlink(part.c_str());
-  return written.ok() && durable ? sync_to_disk(file.parent_path()) : written;
+  }
+  return durable ? sync_to_disk(file.parent_path()) : Status();
 }
 
 namespace {

@@ -41,8 +41,12 @@ Status write_all(int file, std::span<const std::byte> bytes, const std::filesyst
 /// The name under which replace_file writes: no reader takes it for the file.
 [[nodiscard]] std::filesystem::path part_of(const std::filesystem::path& file);
 
+/// Whether `path` is the open file `file`: no link to it, and nothing that has taken its place since.
+[[nodiscard]] bool is_at(int file, const std::filesystem::path& path);
+
 /// Writes a file beside `file` and renames it: a reader sees the old one or the new one, and a link in either place is
-/// replaced, not followed. On failure the old one stays. `durable`: after a loss of power too.
+/// replaced, not followed. On failure the old one stays. Of several who write the same file at a time each writes all
+/// of it, one after the other; kFailedPrecondition when they take too long. `durable`: after a loss of power too.
 Status replace_file(const std::filesystem::path& file, std::string_view bytes, bool durable = false);
 
 /// Writes a file that must not exist, with those permissions. On failure there is none.

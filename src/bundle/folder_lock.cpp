@@ -29,21 +29,24 @@ std::string who_we_are() {
   return fmt::format("process {} on {}", ::getpid(), host.data());
 }
 
+// The file has a name that others can foresee: what they put there, a link of theirs to a file of ours among it, is
+// locked like any other, but neither written to nor shown.
+bool is_made_for_this(const FileDescriptor& file) {
+  constexpr off_t kLongest = 300;
+  struct stat status {};
+  return ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+         status.st_size <= kLongest;
+}
+
 std::string holder_of(const FileDescriptor& file) {
+  if (!is_made_for_this(file)) return "another process";
   std::array<char, 300> text{};
   const ::ssize_t size = ::pread(file.number(), text.data(), text.size(), 0);
   return size > 0 ? printable({text.data(), static_cast<std::size_t>(size)}) : "another process";
 }
 
-// Whoever gave the lock back removed the file: what we locked may be no file that anybody else would find.
-bool is_still_there(const FileDescriptor& file, const fs::path& path) {
-  struct stat ours {};
-  struct stat theirs {};
-  return ::fstat(file.number(), &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
-         ours.st_ino == theirs.st_ino;
-}
-
 void sign(const FileDescriptor& file) {
+  if (!is_made_for_this(file)) return;
   const std::string text = who_we_are();
   // For messages alone.
   if (::ftruncate(file.number(), 0) != 0 || ::pwrite(file.number(), text.data(), text.size(), 0) < 0) errno = 0;
@@ -56,10 +59,11 @@ Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& op
   const auto until = std::chrono::steady_clock::now() + options.patience;
   bool waited = false;
   while (true) {
-    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     if (!file.is_open()) return FolderLock();
     if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
-      if (!is_still_there(file, path)) continue;
+      // Whoever gave the lock back removed the file: what we locked may be no file that anybody else would find.
+      if (!is_at(file.number(), path)) continue;
       sign(file);
       return FolderLock(path, std::move(file));
     }

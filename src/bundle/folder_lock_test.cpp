@@ -3,6 +3,7 @@
 #include "bundle/folder_lock.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,52 @@ TEST_F(FolderLockTest, ReplaceFileGoesThroughNoLink) {
   ASSERT_TRUE(replace_file(target_ / "g.png", "picture").ok());
   EXPECT_EQ(get(root_ / "precious"), "keep");
   EXPECT_EQ(tree(target_), "g.png=picture ");
+}
+
+// Each wrote into the same file beside it, and the first to be done gave a half of another's its name.
+TEST_F(FolderLockTest, ReplaceFileWritesOneAtATime) {
+  const std::size_t size = std::size_t{1} << 20U;
+  ASSERT_TRUE(replace_file(root_ / "page", std::string(size, 'a')).ok());
+  std::vector<std::thread> threads;
+  for (const char letter : {'a', 'b', 'c'}) {
+    threads.emplace_back([&, letter] {
+      for (int i = 0; i < 30; ++i) EXPECT_EQ(replace_file(root_ / "page", std::string(size, letter)).message(), "");
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string found = get(root_ / "page");
+    ASSERT_EQ(found, std::string(size, found.front())) << found.size();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(fs::exists(root_ / "page.part"));
+}
+
+TEST_F(FolderLockTest, ReplaceFileRemovesWhatLiesInItsWay) {
+  put(root_ / "precious", "keep");
+  fs::create_hard_link(root_ / "precious", root_ / "page.part");
+  ASSERT_TRUE(replace_file(root_ / "page", "new").ok());
+  ASSERT_EQ(::mkfifo((root_ / "page.part").c_str(), 0600), 0);
+  ASSERT_TRUE(replace_file(root_ / "page", "newer").ok());
+  EXPECT_EQ(tree(root_), "page=newer precious=keep ");
+  fs::create_directory(root_ / "page.part");
+  EXPECT_EQ(replace_file(root_ / "page", "newest").code(), StatusCode::kIo);
+  EXPECT_EQ(get(root_ / "page"), "newer");
+}
+
+// The name of the lock can be foreseen.
+TEST_F(FolderLockTest, AFileThatSomebodyLinkedThereIsNotWrittenTo) {
+  put(root_ / "precious", "keep");
+  fs::create_hard_link(root_ / "precious", StagingNames(target_).lock_file());
+  const auto first = FolderLock::acquire(target_, {});
+  ASSERT_TRUE(first.value().is_held());
+  EXPECT_EQ(get(root_ / "precious"), "keep");
+  const auto second = FolderLock::acquire(target_, at_once());
+  EXPECT_EQ(second.status().message().find("keep"), std::string::npos) << second.status().message();
+}
+
+TEST_F(FolderLockTest, APipeInItsPlaceIsNoHindrance) {
+  ASSERT_EQ(::mkfifo(StagingNames(target_).lock_file().c_str(), 0600), 0);
+  EXPECT_TRUE(FolderLock::acquire(target_, {}).ok());
 }
 
 TEST_F(FolderLockTest, ReplaceFileThatFailsLeavesNothing) {
