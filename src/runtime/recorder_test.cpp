@@ -245,6 +245,25 @@ TEST(Recorder, WhatCannotBe) {
                  {"prepare"});
 }
 
+// Whoever may write to the folder could have put it there.
+TEST(Recorder, OverwritesNothingThroughALink) {
+  RecordedRobot robot("recorder_links");
+  const fs::path precious = robot.bundle.folder() / "precious";
+  for (const bool hard : {false, true}) {
+    std::ofstream(precious) << "keep";
+    fs::remove(robot.file());
+    hard ? fs::create_hard_link(precious, robot.file()) : fs::create_symlink(precious, robot.file());
+    Recorder recorder = robot.record({.overwrite = true});
+    EXPECT_TRUE(recorder.close().ok());
+    EXPECT_EQ(bytes_of(precious), "keep");
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(robot.file())));
+  }
+  fs::remove(robot.file());
+  ASSERT_EQ(::mkfifo(robot.file().c_str(), 0600), 0);
+  expect_refused(Recorder::make(robot.pipeline, robot.file(), {.overwrite = true}).status(), StatusCode::kIo,
+                 {"run.mcap"});
+}
+
 // Holds the thread that writes up by a pipe that nobody reads; the loop does not notice.
 TEST(Recorder, StepsForWhichThereIsNoRoomAreCounted) {
   RecordedRobot robot("recorder_dropped");

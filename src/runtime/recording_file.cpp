@@ -66,11 +66,25 @@ class SummaryWriter {
   std::vector<Group> groups_;
 };
 
+/// A file that may be overwritten goes first: what a link leads to, or shares its bytes with it, is somebody else's. A
+/// device or a pipe is written to; opening a pipe that nobody reads is an error, as it would never end.
+int open_file(const char* path, bool overwrite) {
+  struct stat status {};
+  const bool into = overwrite && ::stat(path, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode));
+  if (into) {
+    const int file = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file >= 0) ::fcntl(file, F_SETFL, 0);
+    return file;
+  }
+  const bool gone = overwrite && (::unlink(path) == 0 || errno == ENOENT);
+  const int mode = overwrite && !gone ? O_TRUNC : O_EXCL;
+  return ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | mode, 0666);
+}
+
 }  // namespace
 
 Status RecordingFile::open() {
-  const int mode = O_WRONLY | O_CREAT | O_CLOEXEC | (options_.recorder.overwrite ? O_TRUNC : O_EXCL);
-  file_ = bundle::FileDescriptor(::open(options_.path.c_str(), mode, 0666));
+  file_ = bundle::FileDescriptor(open_file(options_.path.c_str(), options_.recorder.overwrite));
   if (!file_.is_open()) return bundle::file_error("write", options_.path, errno);
   std::string text(mcap::kMagic);
   mcap::append(text, mcap::Header{kRecordingProfile, options_.library});
