@@ -199,8 +199,29 @@ class Arrangement {
   std::vector<std::size_t> routed_links_;
 };
 
+// Graphviz takes minutes for some thousands of edges, and hours for what a YAML of 4 MB may have. Nobody could read it.
+constexpr std::size_t kMostEdges = 600;
+constexpr std::size_t kMostCells = 4096;
+
+Status check_size(const Boxes& boxes) {
+  std::size_t cells = 0;
+  for (const Box& box : boxes.boxes) {
+    for (const auto& row : box.rows) cells += row.size();
+  }
+  const auto edges = static_cast<std::size_t>(
+      std::count_if(boxes.links.begin(), boxes.links.end(), [](const Link& link) { return link.edge.has_value(); }));
+  if (boxes.boxes.size() <= kMostBoxes && edges <= kMostEdges && cells <= kMostCells) return {};
+  return unimplemented(
+      fmt::format("a picture of {} boxes, {} edges and {} cells could not be read: at most {}, {} and {} are drawn; "
+                  "leapp inspect shows a bundle as text",
+                  boxes.boxes.size(), edges, cells, kMostBoxes, kMostEdges, kMostCells));
+}
+
 }  // namespace
 
-Result<Layout> lay_out(const Boxes& boxes) { return Arrangement(boxes).run(); }
+Result<Layout> lay_out(const Boxes& boxes) {
+  LEAPP_RETURN_IF_ERROR(check_size(boxes));
+  return Arrangement(boxes).run();
+}
 
 }  // namespace leapp::draw

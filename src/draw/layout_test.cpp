@@ -171,5 +171,11 @@ TEST(Fold, OnlyWhatIsTooWide) {
   EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
 }
 
+TEST(Layout, WhatNobodyCouldReadIsRefusedAtOnce) {
+  const auto layout = lay_out(make_boxes(make_chain(1000)));
+  ASSERT_FALSE(layout.ok());
+  EXPECT_NE(layout.status().message().find("at most 512, 600 and 4096 are drawn"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace leapp::draw

@@ -16,6 +16,9 @@
 /// and are escaped by whoever draws them; empty ones are not shown.
 namespace leapp::draw {
 
+/// Nodes, and what the caller gives to and gets from them, of a picture: more are refused.
+inline constexpr std::size_t kMostBoxes = 512;
+
 /// A pair that is shown as "label: text".
 using Fact = std::pair<std::string, std::string>;
 
