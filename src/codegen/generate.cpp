@@ -71,6 +71,7 @@ class Generator {
     emitter.run();
     Sources result;
     result.name = Namer()(request_.name);
+    if (is_header(result.name)) result.name += '_';
     result.uncovered = emitter.refused();
     if (!result.uncovered.empty()) return result;
     finish(emitter, result);

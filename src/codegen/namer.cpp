@@ -42,6 +42,14 @@ constexpr std::string_view kLibraryNames =
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t intmax_t uintmax_t float_t "
     "double_t";
 
+constexpr std::string_view kHeaders =
+    "aio assert complex ctype dirent dlfcn endian errno fcntl features fenv float glob grp iconv inttypes iso646 "
+    "limits "
+    "locale malloc math memory net netdb new poll pthread pwd regex sched semaphore setjmp signal spawn stdalign "
+    "stdarg "
+    "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings syslog termios tgmath threads time uchar "
+    "unistd utime wchar wctype windows";
+
 std::set<std::string, std::less<>> words(std::string_view list) {
   std::set<std::string, std::less<>> result;
   while (!list.empty()) {
@@ -96,6 +104,13 @@ std::string spelled(std::string_view text) {
 bool is_reserved(std::string_view name) {
   static const auto* const all = new std::set<std::string, std::less<>>(reserved_words());
   return all->contains(name) || looks_like_macro(name);
+}
+
+bool is_header(std::string_view name) {
+  static const auto* const all = new std::set<std::string, std::less<>>(words(kHeaders));
+  std::string lower(name);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return all->contains(lower);
 }
 
 std::string Namer::operator()(std::string_view wish) {

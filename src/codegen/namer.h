@@ -31,4 +31,8 @@ class Namer {
 /// Keywords of C and C++, macros and global names of the C library: no name of ours.
 [[nodiscard]] bool is_reserved(std::string_view name);
 
+/// Whether `name`.h is a header of the C library or the system, in upper or lower case: where a compiler looks for
+/// headers in the folder of the generated files, that would be found in its place.
+[[nodiscard]] bool is_header(std::string_view name);
+
 }  // namespace leapp::codegen

@@ -130,7 +130,7 @@ def test_names_that_are_spelled_alike_stay_apart(leapp: tool.Tool) -> None:
     compiled(leapp.cwd / "cpp")
 
 
-@pytest.mark.parametrize("name", ["exp", "and", "my robot", "1st", "gamma", "*/"])
+@pytest.mark.parametrize("name", ["exp", "and", "my robot", "1st", "gamma", "*/", "math", "stdint", "String"])
 def test_any_name_of_a_bundle(name: str, leapp: tool.Tool) -> None:
     if "/" in name:
         name = "*"
@@ -138,6 +138,8 @@ def test_any_name_of_a_bundle(name: str, leapp: tool.Tool) -> None:
     found = leapp.json("codegen", leapp.cwd / name / f"{name}.yaml", "--output", "cpp")
     assert re.fullmatch(r"[A-Za-z]\w*", found["namespace"])
     compiled(leapp.cwd / "cpp")
+    compiled(leapp.cwd / "cpp", "-I.")  # where another program's <math.h> must not be ours
+    assert found["namespace"].lower() not in ("math", "stdint", "string")
 
 
 # ---- what is refused ----
