@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,18 +31,25 @@ def plain_name(port: Port) -> str:
     return port.name.split("/", 1)[1]
 
 
-def names_for(port: Port, role: str, ports: Mapping[str, Sequence[Port]], columns: Mapping[str, str]) -> list[str]:
-    """What a column of this port may be called, best first. ``ports``: all of the bundle by role. The node's name may
-    be left out where only one port is called so, or only one of the role that is named.
+def names_for(ports: Mapping[str, Sequence[Port]], columns: Mapping[str, str]) -> dict[tuple[str, str], list[str]]:
+    """What a column of each port may be called, best first, by the port's role and name. ``ports``: all of the bundle
+    by role. The node's name may be left out where only one port is called so, or only one of the role that is named.
     """
-    if port.name in columns:
-        return [columns[port.name]]
-    names, plain = [port.name, f"{role}/{port.name}"], plain_name(port)
-    if [plain_name(other) for other in ports[role]].count(plain) == 1:
-        names.append(f"{role}/{plain}")
-        if sum(plain_name(other) == plain for of_role in ports.values() for other in of_role) == 1:
-            names.insert(2, plain)
-    return [name for name in names if name not in columns.values()]
+    plain_names = {role: Counter(map(plain_name, of_role)) for role, of_role in ports.items()}
+    everywhere: Counter[str] = sum(plain_names.values(), Counter())
+    taken = set(columns.values())
+
+    def names_of(role: str, port: Port) -> list[str]:
+        if port.name in columns:
+            return [columns[port.name]]
+        names, plain = [port.name, f"{role}/{port.name}"], plain_name(port)
+        if plain_names[role][plain] == 1:
+            names.append(f"{role}/{plain}")
+            if everywhere[plain] == 1:
+                names.insert(2, plain)
+        return [name for name in names if name not in taken]
+
+    return {(role, port.name): names_of(role, port) for role, of_role in ports.items() for port in of_role}
 
 
 def _text(dtype: str, shape: Iterable[int]) -> str:

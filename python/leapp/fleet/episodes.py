@@ -17,7 +17,7 @@ import numpy as np
 
 from leapp import _runtime
 from leapp.errors import LeappError, LeappOSError, LeappValueError
-from leapp.fleet.rows import Piece, RowRange, partition_of, read_rows, row_ranges
+from leapp.fleet.rows import Piece, RowRange, memory_for_data, partition_of, read_rows, row_ranges
 
 __all__ = ["MANIFEST", "Contents", "EpisodeError", "Series", "Source", "find_episodes", "other_kinds", "read_episode"]
 
@@ -189,13 +189,14 @@ def find_episodes(data: str | os.PathLike[str], episode_column: str | None, orde
 
 
 def _of_interest(names: list[str], wanted: list[str]) -> Iterator[str]:
-    return (name for name in names if name in wanted)
+    looked_for = set(wanted)
+    return (name for name in names if name in looked_for)
 
 
 def _from_bytes(columns: list[tuple[str, str, list[int], bytes]], wanted: list[str]) -> dict[str, Series]:
-    series = {}
+    series, looked_for = {}, set(wanted)
     for name, dtype, shape, data in columns:
-        if name in wanted:
+        if name in looked_for:
             stored = "uint16" if dtype == "bfloat16" else dtype
             series[name] = Series(dtype, np.frombuffer(data, np.dtype(stored)).reshape(shape))
     return series
@@ -214,6 +215,13 @@ def _array(archive: Any, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
+def _check_sizes(archive: zipfile.ZipFile, names: set[str]) -> None:
+    """Before they are inflated: no more than the archive says comes out of it."""
+    total = sum(one.file_size for one in archive.infolist() if one.filename.removesuffix(".npy") in names)
+    if total > (limit := memory_for_data()):
+        raise EpisodeError(f"its columns take {total:,} bytes, which is more than {limit:,}, a quarter of the memory")
+
+
 def _read_npz(file: str, wanted: list[str]) -> Contents:
     """What nobody asked for is not looked at: objects of Python, for one, are not read from strangers' files."""
     with open(file, "rb") as opened:
@@ -222,6 +230,8 @@ def _read_npz(file: str, wanted: list[str]) -> Contents:
             raise EpisodeError("expected an archive of arrays")
         with archive:
             names = list(archive.files)
+            if archive.zip is not None:
+                _check_sizes(archive.zip, set(_of_interest(names, wanted)))
             arrays = {name: _array(archive, name) for name in _of_interest(names, wanted)}
     native = {name: array.astype(array.dtype.newbyteorder("="), "C", copy=False) for name, array in arrays.items()}
     return Contents({name: Series(array.dtype.name, array) for name, array in native.items()}, names)

@@ -34,6 +34,7 @@ class Matching:
         """``ports``: "inputs" and "outputs" of each bundle."""
         self._options = options
         self._ports = ports
+        self._names_of = [names_for(one, options.columns) for one in ports]
         self._check_columns()
         # Of each output, the one of the other bundle that it is compared with.
         self.pairs = self._paired() if len(ports) == 2 else {}
@@ -84,7 +85,7 @@ class Matching:
         return [port.name for port in self._ports[1]["outputs"] if port.name not in compared]
 
     def _names(self, bundle: int, role: str, port: Port) -> list[str]:
-        return names_for(port, role, self._ports[bundle], self._options.columns)
+        return self._names_of[bundle][role, port.name]
 
     def wanted(self) -> list[str]:
         """Columns that are of interest."""
@@ -102,11 +103,14 @@ class Matching:
             raise EpisodeError("it has no steps")
         inputs = []
         for bundle, ports in enumerate(self._ports):
-            found = {port.name: self._find(bundle, "inputs", port, contents) for port in ports["inputs"]}
-            for name, series in found.items():
+            found: dict[str, PortSeries] = {}
+            for port in ports["inputs"]:
+                series = self._find(bundle, "inputs", port, contents)
                 if series is None:
-                    self._complain(bundle, "inputs", next(one for one in ports["inputs"] if one.name == name), contents)
-            inputs.append({name: series for name, series in found.items() if series is not None})
+                    self._complain(bundle, "inputs", port, contents)
+                else:
+                    found[port.name] = series
+            inputs.append(found)
         recorded: dict[str, PortSeries] = {}
         for port in self._ports[0]["outputs"] if len(self._ports) == 1 else []:
             series = self._find(0, "outputs", port, contents)

@@ -51,6 +51,8 @@ class ReplayOptions:
         Stop at the first episode that cannot be used. Otherwise it is reported and left out.
     overwrite:
         Replace the results of another replay in ``output``.
+    allow_torchscript, timeout, memory_limit:
+        As :class:`leapp.InferenceManager` takes them, for bundles of strangers.
     """
 
     bundles: Sequence[str | PathLike[str]]
@@ -70,6 +72,9 @@ class ReplayOptions:
     worst: int = 100
     strict: bool = False
     overwrite: bool = False
+    allow_torchscript: bool = True
+    timeout: float | None = None
+    memory_limit: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""

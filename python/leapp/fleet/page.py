@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from leapp.fleet.results import Results
 from leapp.fleet.rows import Piece, read_range
 from leapp.fleet.statistics import EDGES
 from leapp.fleet.tables import Rows, worst_rows
+from leapp.fleet.words import escape
 
 __all__ = ["write_page"]
 
@@ -183,6 +183,7 @@ def write_page(results: Results, options: ReplayOptions, rows: dict[str, Rows], 
         body += "<h2>Left out</h2>" + _table([("episode", "episode"), ("why", "why")], rows["skipped"][:200])
     page = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     page += '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    page += """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
     page += f"<title>Replay of {escape(names[0])}</title>\n"
     page += f"<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
     results.write("replay.html", page.encode())

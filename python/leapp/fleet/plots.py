@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+
+from leapp.fleet.words import escape
 
 __all__ = ["Line", "bars", "dots", "lines"]
 

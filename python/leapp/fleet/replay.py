@@ -52,14 +52,13 @@ class ReplaySummary:
 class _Progress:
     """A line on a terminal."""
 
-    def __init__(self, total: int, out: TextIO) -> None:
-        self._total, self._out = total, out
+    def __init__(self, total: int, out: TextIO | None) -> None:
+        self._total, self._out = total, out if out is not None and out.isatty() else None
         self._shown, self._start = 0.0, time.monotonic()
-        self._on = out.isatty()
 
     def at(self, episodes: int, steps: int) -> None:
         now = time.monotonic()
-        if not self._on or (now - self._shown < 0.1 and episodes < self._total):
+        if self._out is None or (now - self._shown < 0.1 and episodes < self._total):
             return
         self._shown = now
         rate = steps / max(now - self._start, 1e-9)
@@ -69,7 +68,7 @@ class _Progress:
         self._out.flush()
 
     def end(self) -> None:
-        if self._on:
+        if self._out is not None:
             self._out.write("\n")
 
 
@@ -132,9 +131,11 @@ def _notes(options: ReplayOptions, results: Results, worker: Worker) -> list[str
             notes.insert(
                 0, f"{os.path.basename(path)} draws random numbers without a seed: another run gives other results"
             )
-    ports = [port for one in results.episodes for port in one["ports"]]
-    for name in dict.fromkeys(port["port"] for port in ports):
-        alone = [not port["counts"] for port in ports if port["port"] == name]
+    unrecorded: dict[str, list[bool]] = {}
+    for one in results.episodes:
+        for port in one["ports"]:
+            unrecorded.setdefault(port["port"], []).append(not port["counts"])
+    for name, alone in unrecorded.items():
         if any(alone) and not all(alone):
             notes.insert(0, f"{name} is not recorded in {sum(alone):,} of {len(alone):,} episodes")
     if others := other_kinds(options.data):
@@ -144,7 +145,9 @@ def _notes(options: ReplayOptions, results: Results, worker: Worker) -> list[str
     return notes
 
 
-def _collect(options: ReplayOptions, results: Results, units: list[Unit], done: Iterable[Done], out: TextIO) -> int:
+def _collect(
+    options: ReplayOptions, results: Results, units: list[Unit], done: Iterable[Done], out: TextIO | None
+) -> int:
     by_number = {unit.number: unit for unit in units}
     total = sum(len(unit.sources) for unit in units)
     progress, episodes, steps = _Progress(total, out), 0, 0

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -83,7 +84,7 @@ class Results:
                 # A file system without locks: what is written is whole either way.
             self._remove_unfinished()
             manifest = json.dumps(self._identity, indent=2).encode() + b"\n"
-            if not (self.folder / MANIFEST).exists() or (self.folder / MANIFEST).read_bytes() != manifest:
+            if not (self.folder / MANIFEST).is_file() or (self.folder / MANIFEST).read_bytes() != manifest:
                 self._write(self.folder / MANIFEST, manifest)
             yield
         finally:
@@ -99,8 +100,11 @@ class Results:
     def _check_folder(self) -> None:
         if self.folder.exists() and not self.folder.is_dir():
             raise LeappOSError(f"{self.folder}: expected a folder for the results, found a file")
+        for place in (self.folder / "steps", self.folder / MANIFEST):
+            if place.is_symlink():  # whoever made it chooses where we would write
+                raise LeappOSError(f"{place}: expected no link, as leapp replay makes none")
         manifest = self.folder / MANIFEST
-        if manifest.exists():
+        if manifest.is_file():
             self._check_manifest(manifest)
             return
         try:
@@ -165,7 +169,8 @@ class Results:
         """What is in a file that is whole, of these episodes as they are now, and without any that were left out."""
         path = self.path_of(unit)
         try:
-            if not _same_time(path.stat().st_mtime_ns, _stamp_of(unit)):
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode) or not _same_time(status.st_mtime_ns, _stamp_of(unit)):
                 return None
         except OSError:
             return None
@@ -223,7 +228,8 @@ class Results:
         """Write the tables. Files of units that are none any more are removed."""
         wanted = {unit.file for unit in self._units}
         for path in (self.folder / "steps").glob("*.parquet"):
-            if path.name not in wanted and _OURS.fullmatch(path.name) and _metadata(path) is not None:
+            ours = path.name not in wanted and _OURS.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode)
+            if ours and _metadata(path) is not None:
                 path.unlink()
         rows = {"episodes": episode_rows(self.episodes), "ports": port_rows(self.episodes)}
         rows["worst"] = worst_rows(self.episodes, self._options.worst)

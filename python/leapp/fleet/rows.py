@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -20,6 +22,7 @@ __all__ = [
     "Piece",
     "RowRange",
     "Rows",
+    "memory_for_data",
     "partition_of",
     "read_range",
     "read_rows",
@@ -156,6 +159,39 @@ def _chosen(given: str | None, usual: tuple[str, ...], names: list[str], what: s
     return "" if given == "" else next((name for name in usual if name in names), "")
 
 
+# ---- how much there is of it ----
+
+_MOST_EPISODES = 1_000_000  # of one file
+
+
+def memory_for_data() -> int:
+    """What an episode may take: a quarter of the machine's memory, as bundles. A file of a few kilobytes is soon made
+    that says of every one of its billions of rows that it is the same.
+    """
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
+
+
+def _check_size(opened: Any, groups: Iterable[int], names: list[str]) -> None:
+    """That those columns of those groups of rows, as they are in memory, are not too large."""
+    limit, total = memory_for_data(), 0
+    for group in groups:
+        about = opened.metadata.row_group(group)
+        for i in range(about.num_columns):
+            column = about.column(i)
+            path = column.path_in_schema
+            if not any(path == name or path.startswith(f"{name}.") for name in names):
+                continue
+            total += max(column.total_uncompressed_size, column.num_values * _WIDTHS.get(column.physical_type, 8))
+            if total > limit:
+                raise LeappValueError(
+                    f"column {path}: it and those before it take {total:,} bytes, which is more than {limit:,}, a "
+                    "quarter of the memory"
+                )
+
+
 # ---- which rows are an episode ----
 
 
@@ -189,12 +225,18 @@ def row_ranges(file: str, episode_column: str | None, order_column: str | None) 
     if rows == 0:
         raise LeappValueError("it has no steps")
     sorted_by = _chosen(order_column, ORDER_COLUMNS, names, "--order-column")
-    table = opened.read(columns=[name for name in (by, sorted_by) if name in names])
+    looked_at = [name for name in (by, sorted_by) if name in names]
+    _check_size(opened, range(opened.metadata.num_row_groups), looked_at)
+    table = opened.read(columns=looked_at)
     order = _order(table.column(sorted_by), sorted_by) if sorted_by else None
     if by not in names:
         return [RowRange(folders[by], Piece(file, 0, rows), rows, _span(order))]
     values = _scalars(table.column(by), by)
     starts = _starts(values)
+    if len(starts) > _MOST_EPISODES:
+        raise LeappValueError(
+            f"column {by}: expected at most {_MOST_EPISODES:,} episodes in a file, found {len(starts):,}"
+        )
     runs: dict[Any, list[tuple[int, int]]] = {}
     for start, end in zip(starts, [*starts[1:], rows], strict=True):
         runs.setdefault(values[start].as_py(), []).append((start, end))
@@ -226,10 +268,15 @@ def _with_fields(schema: Any) -> list[str]:
 
 
 def _spread(table: Any, names: list[str]) -> Any:
-    """Structures as their fields, until all names are there."""
-    while not set(names) <= set(table.column_names):
-        table = table.flatten()
-    return table.select(names)
+    """Structures as their fields, until all names were there. A structure may be among them itself."""
+    if not names:
+        return table.select([])
+    found: dict[str, Any] = {}
+    before: list[str] = []
+    while len(found) < len(names) and table.column_names != before:
+        found |= {name: table.column(name) for name in names if name in table.column_names and name not in found}
+        before, table = table.column_names, table.flatten()
+    return arrow().table({name: found[name] for name in names})
 
 
 def read_range(piece: Piece, columns: list[str]) -> tuple[Any, list[str]]:
@@ -246,6 +293,7 @@ def read_range(piece: Piece, columns: list[str]) -> tuple[Any, list[str]]:
                 begin = at
             groups.append(i)
         at += rows
+    _check_size(opened, groups, names)
     table = _spread(opened.read_row_groups(groups, columns=names).slice(piece.first - begin, piece.rows), names)
     if piece.among:
         values = _scalars(table.column(piece.among), piece.among)

@@ -91,7 +91,15 @@ class Worker:
         self._single: dict[int, InferenceManager] = {}
 
     def _load(self, path: str, batch: int) -> InferenceManager:
-        return InferenceManager(path, batch=batch, engine=self._options.engine)
+        options = self._options
+        return InferenceManager(
+            path,
+            batch=batch,
+            engine=options.engine,
+            allow_torchscript=options.allow_torchscript,
+            timeout=options.timeout,
+            memory_limit=options.memory_limit,
+        )
 
     def _one_row(self, bundle: int) -> InferenceManager:
         if self._options.batch == 1:
