@@ -17,9 +17,15 @@
 namespace leapp::cli {
 namespace {
 
+// As `python -m leapp`, but for the folder one stands in, which Python would look for modules in before all others: it
+// may be a stranger's, and a json.py in it would run.
+constexpr const char* kStart =
+    "import sys; sys.path[:1] = filter(None, sys.path[:1]); import runpy; "
+    "runpy.run_module('leapp', run_name='__main__', alter_sys=True)";
+
 Result<ExitCode> hand_over(const CLI::App& command) {
   const char* named = std::getenv("LEAPP_PYTHON");
-  std::vector<std::string> words{named != nullptr && *named != '\0' ? named : "python3", "-m", "leapp", "replay"};
+  std::vector<std::string> words{named != nullptr && *named != '\0' ? named : "python3", "-c", kStart, "replay"};
   for (const std::string& word : command.remaining()) words.push_back(word);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
