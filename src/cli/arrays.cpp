@@ -2,23 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/arrays.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
-#include "bundle/file_system.h"
 #include "bundle/safetensors.h"
 #include "cli/csv.h"
 #include "cli/npy.h"
 #include "cli/numbers.h"
+#include "cli/output_file.h"
 #include "leapp/bundle/reader.h"
 
 namespace leapp::cli {
@@ -142,36 +138,20 @@ Result<std::vector<Series>> read_series(const fs::path& path, const ReadOptions&
 
 Status check_writable(const fs::path& path) {
   LEAPP_ASSIGN_OR_RETURN([[maybe_unused]] const Format format, format_of(path));
-  std::error_code error;
-  if (fs::is_directory(path, error)) return bundle::file_error("write", path, EISDIR);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path asked = fs::exists(path, error) ? path : folder;
-  return ::access(asked.c_str(), W_OK) == 0 ? Status() : bundle::file_error("write", path, errno);
+  return check_output(path);
 }
 
 Status write_arrays(const fs::path& path, std::span<const Array> arrays, bool deflated) {
   LEAPP_ASSIGN_OR_RETURN(const Format format, format_of(path));
   if (format == Format::kCsv) {
     const std::string text = csv_text(arrays);
-    return write_file(path, std::as_bytes(std::span(text)));
+    return write_output(path, std::as_bytes(std::span(text)));
   }
   std::vector<bundle::TensorEntry> entries;
   for (const Array& array : arrays) entries.push_back({array.name, array.dtype, array.shape, array.bytes});
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                          format == Format::kNpz ? npz_bytes(arrays, deflated) : bundle::safetensors_bytes(entries));
-  return write_file(path, bytes);
-}
-
-Status write_file(const fs::path& path, std::span<const std::byte> bytes) {
-  const bundle::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file.is_open()) return bundle::file_error("write", path, errno);
-  while (!bytes.empty()) {
-    const ::ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return bundle::file_error("write", path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return {};
+  return write_output(path, bytes);
 }
 
 }  // namespace leapp::cli

@@ -67,7 +67,4 @@ Status check_writable(const std::filesystem::path& path);
 /// `deflated`: .npz members are compressed.
 Status write_arrays(const std::filesystem::path& path, std::span<const Array> arrays, bool deflated);
 
-/// Writes or replaces a file.
-Status write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
-
 }  // namespace leapp::cli

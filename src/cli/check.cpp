@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -106,6 +107,32 @@ class Checker {
 
   void check_files(const bundle::Model& model) {
     if (!model.parameters.model_path) return;
+    const auto [first, fresh] = looked_at_.try_emplace(file_key(model), model.name, false);
+    if (!fresh) {  // once is enough, however many nodes have it
+      if (first->second.second) {
+        add(Severity::kError,
+            data_loss(fmt::format("models.{}: something is wrong with its file, which models.{} has too", model.name,
+                                  first->second.first)),
+            "");
+      } else {
+        note_checksums(model);
+      }
+      return;
+    }
+    const bool broken_before = std::exchange(broken_, false);
+    read_file(model);
+    first->second.second = broken_;
+    broken_ = broken_ || broken_before;
+  }
+
+  void note_checksums(const bundle::Model& model) {
+    if (!model.parameters.md5sum && !model.parameters.sha256sum) {
+      findings_.push_back({Severity::kNote, "models." + model.name, "no checksum: a changed model would not be noticed",
+                           "export the bundle again"});
+    }
+  }
+
+  void read_file(const bundle::Model& model) {
     const auto file = bundle::read_model(opened_.folder, model, files_);
     if (!file.ok()) {
       const bool changed = file.status().code() == StatusCode::kDataLoss;
@@ -116,10 +143,7 @@ class Checker {
               : "put the file where the bundle says it is");
       return;
     }
-    if (!model.parameters.md5sum && !model.parameters.sha256sum) {
-      findings_.push_back({Severity::kNote, "models." + model.name, "no checksum: a changed model would not be noticed",
-                           "export the bundle again"});
-    }
+    note_checksums(model);
     if (model.parameters.format() == bundle::ModelFormat::kOnnx) check_external_data(model, file.value());
   }
 
@@ -228,6 +252,7 @@ class Checker {
   Progress progress_;
   bundle::FileOptions files_;
   std::vector<Finding> findings_;
+  std::map<std::string, std::pair<std::string, bool>> looked_at_;  ///< files: who had it first, whether it is broken
   bool broken_ = false;
   bool loaded_ = false;
   EngineComparison comparison_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -14,6 +15,8 @@
 
 namespace leapp::cli {
 namespace {
+
+constexpr std::size_t kMostColumns = std::size_t{1} << 22U;
 
 struct Column {
   std::size_t series = 0;
@@ -35,22 +38,27 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// A name with a comma or a quote in it stands in quotes, quotes doubled.
-std::vector<std::string> split_header(std::string_view line) {
-  std::vector<std::string> cells(1);
+/// Takes the first cell off the header, and the comma or the line break behind it. A name with either or a quote in it
+/// stands in quotes, quotes doubled. `last`: whether nothing of the header is left.
+std::string take_cell(std::string_view& text, bool& last) {
+  std::string cell;
   bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      cells.back() += line[++i];
-    } else if (line[i] == '"') {
+  std::size_t i = 0;
+  for (; i < text.size(); ++i) {
+    if (quoted && text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      cell += text[++i];
+    } else if (text[i] == '"') {
       quoted = !quoted;
-    } else if (line[i] == ',' && !quoted) {
-      cells.emplace_back();
+    } else if ((text[i] == ',' || text[i] == '\n') && !quoted) {
+      break;
     } else {
-      cells.back() += line[i];
+      cell += text[i];
     }
   }
-  return cells;
+  last = i >= text.size() || text[i] == '\n';
+  if (last && cell.ends_with('\r')) cell.pop_back();
+  text.remove_prefix(std::min(i + 1, text.size()));
+  return cell;
 }
 
 struct ElementName {
@@ -74,9 +82,18 @@ class Reader {
  public:
   explicit Reader(const FindType& find) : find_(find) {}
 
-  Status read_header(std::string_view line) {
-    if (trimmed(line).empty()) return data_loss("line 1: expected the names of ports, found nothing");
-    for (const std::string& cell : split_header(line)) LEAPP_RETURN_IF_ERROR(add_column(cell));
+  /// Takes it off the text, cell by cell: what is no name of a port ends it, however many commas are left.
+  Status read_header(std::string_view& text) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (trimmed(line.substr(0, line.find('\r'))).empty()) {
+      return data_loss("line 1: expected the names of ports, found nothing");
+    }
+    for (bool last = false; !last;) {
+      if (columns_.size() == kMostColumns) {
+        return data_loss(fmt::format("line 1: expected at most {} columns, found more", kMostColumns));
+      }
+      LEAPP_RETURN_IF_ERROR(add_column(take_cell(text, last)));
+    }
     for (const auto& [name, series] : names_) {
       for (std::size_t i = 0; i < seen_[series].size(); ++i) {
         if (!seen_[series][i]) return data_loss(fmt::format("line 1: expected a column {}[{}], found none", name, i));
@@ -164,7 +181,9 @@ class Reader {
 
 std::string header_cell(const std::string& name, std::size_t element) {
   std::string text = fmt::format("{}[{}]", name, element);
-  if (text.find_first_of(",\"") == std::string::npos) return text;
+  // Programs for tables take what begins so for a formula, and run it: with a space, which readers here leave out, not.
+  if (std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos) text.insert(0, " ");
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
@@ -182,7 +201,7 @@ Result<std::vector<Series>> parse_csv(std::string_view text, const FindType& fin
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // some editors put it there
   if (!is_utf8(text.substr(0, std::min(text.find('\n'), text.size())))) return data_loss("line 1: not UTF-8");
   Reader reader(find);
-  LEAPP_RETURN_IF_ERROR(reader.read_header(take_line(text)));
+  LEAPP_RETURN_IF_ERROR(reader.read_header(text));
   std::size_t number = 1;
   while (!text.empty()) {
     const std::string_view line = take_line(text);

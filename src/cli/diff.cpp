@@ -25,7 +25,7 @@ struct DiffOptions {
   std::string a;
   std::string b;
   double atol = 0;
-  std::uint64_t memory_limit = runtime::default_memory_limit();
+  bundle::FileOptions files{.verify_checksums = false, .memory_limit = runtime::default_memory_limit()};
 };
 
 std::string side_text(const std::string& text) { return text.empty() ? "-" : text; }
@@ -61,10 +61,9 @@ Result<ExitCode> diff(const DiffOptions& options, Context& context) {
   std::vector<Difference> differences = diff_specs(a.spec, b.spec);
   {
     Progress progress(context, "models compared", a.spec.models.size());
-    append(differences,
-           diff_models(a, b, {.atol = options.atol, .memory_limit = options.memory_limit, .progress = &progress}));
+    append(differences, diff_models(a, b, {.atol = options.atol, .files = options.files, .progress = &progress}));
   }
-  append(differences, diff_initial_values(a, b, {.atol = options.atol}));
+  append(differences, diff_initial_values(a, b, {.atol = options.atol, .files = options.files}));
   const std::vector<Difference> systems = diff_systems(a.spec, b.spec);
   if (context.json) {
     context.print_json({{"a", a.yaml.string()},
@@ -94,7 +93,8 @@ void add_diff(CLI::App& app, Context& context) {
                                   [options, &context] { return diff(*options, context); });
   command.add_option("a", options->a, "a bundle's YAML file, or its folder")->required();
   command.add_option("b", options->b, "another")->required();
-  add_memory_limit(command, options->memory_limit);
+  command.add_flag("--allow-outside", options->files.allow_outside, "models may lie outside the bundles' folders");
+  add_memory_limit(command, options->files.memory_limit);
   command.add_option("--atol", options->atol, "weights that differ by no more are the same (0)")
       ->check(CLI::NonNegativeNumber);
 }

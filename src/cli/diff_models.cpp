@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <set>
@@ -19,8 +20,6 @@ namespace leapp::cli {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 34U;
 
 /// A tensor of either bundle.
 struct Weight {
@@ -56,25 +55,31 @@ class WeightDiff {
       : what_(std::move(what)), place_(std::move(place)), options_(options), by_order_(by_order) {}
 
   std::vector<Difference> run(const std::vector<Weight>& a, const std::vector<Weight>& b) {
+    std::map<std::string_view, const Weight*> names;
+    for (const Weight& other : b) names.emplace(other.name, &other);
     std::vector<const Weight*> left;
     std::set<const Weight*> taken;
     for (const Weight& one : a) {
-      const Weight* partner = find(b, [&](const Weight& other) { return other.name == one.name; });
-      if (partner == nullptr) {
+      const auto partner = names.find(one.name);
+      if (partner == names.end()) {
         left.push_back(&one);
       } else {
-        taken.insert(partner);
-        compare(one, *partner);
+        taken.insert(partner->second);
+        compare(one, *partner->second);
       }
     }
+    std::map<Type, std::deque<const Weight*>> others;  // of a type, in their order
+    for (const Weight& other : b) {
+      if (by_order_ && !taken.contains(&other)) others[type_of(other)].push_back(&other);
+    }
     for (const Weight* one : left) {
-      const Weight* partner =
-          find(b, [&](const Weight& other) { return by_order_ && !taken.contains(&other) && other.same_type(*one); });
-      if (partner == nullptr) {
+      const auto partners = others.find(type_of(*one));
+      if (partners == others.end() || partners->second.empty()) {
         add(one->name, one->text(), "", std::nullopt);
       } else {
-        taken.insert(partner);
-        compare(*one, *partner);
+        taken.insert(partners->second.front());
+        compare(*one, *partners->second.front());
+        partners->second.pop_front();
       }
     }
     for (const Weight& other : b) {
@@ -84,11 +89,9 @@ class WeightDiff {
   }
 
  private:
-  template <typename Condition>
-  static const Weight* find(const std::vector<Weight>& weights, Condition condition) {
-    const auto at = std::find_if(weights.begin(), weights.end(), condition);
-    return at == weights.end() ? nullptr : &*at;
-  }
+  using Type = std::pair<std::optional<DType>, std::vector<std::int64_t>>;
+
+  static Type type_of(const Weight& weight) { return {weight.dtype, weight.shape}; }
 
   void add(const std::string& name, std::string a, std::string b, std::optional<double> largest) {
     differences_.push_back({what_, place_.empty() ? name : place_ + ": " + name, std::move(a), std::move(b), largest});
@@ -169,9 +172,8 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
   };
   say("backend", one->parameters.backend.value_or(""), other->parameters.backend.value_or(""));
   say("opset", opset(*one), opset(*other));
-  const bundle::FileOptions files{.allow_outside = true, .memory_limit = options.memory_limit};
-  const auto left = read_model_facts(a, *one, files);
-  const auto right = read_model_facts(b, *other, files);
+  const auto left = read_model_facts(a, *one, options.files);
+  const auto right = read_model_facts(b, *other, options.files);
   if (!left.ok() || !right.ok()) {
     const auto text = [](const Result<ModelFacts>& facts) {
       return facts.ok() ? file_text(facts.value()) : "unreadable: " + facts.status().message();
@@ -192,12 +194,13 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
 
 std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b, const NumberOptions& options) {
   std::vector<Difference> differences;
+  std::map<std::string_view, const bundle::Model*> others;
+  for (const bundle::Model& model : b.spec.models) others.emplace(model.name, &model);
   std::size_t done = 0;
   for (const bundle::Model& one : a.spec.models) {
     if (options.progress != nullptr) options.progress->at(done++);
-    const auto other = std::find_if(b.spec.models.begin(), b.spec.models.end(),
-                                    [&](const bundle::Model& model) { return model.name == one.name; });
-    if (other != b.spec.models.end()) diff_node(a, b, {&one, &*other}, options, differences);
+    const auto other = others.find(one.name);
+    if (other != others.end()) diff_node(a, b, {&one, other->second}, options, differences);
   }
   return differences;
 }
@@ -211,13 +214,13 @@ std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedB
     std::vector<Weight> weights;
     if (!opened.spec.pipeline.initial_values) return weights;
     const std::string& name = *opened.spec.pipeline.initial_values;
-    const auto path = bundle::locate_file(opened.folder, name, {.allow_outside = true});
-    auto bytes =
-        path.ok() ? bundle::read_file(path.value(), kLargestModel) : Result<std::vector<std::byte>>(path.status());
+    const auto path = bundle::locate_file(opened.folder, name, options.files);
+    auto bytes = path.ok() ? bundle::read_file(path.value(), options.files.memory_limit)
+                           : Result<std::vector<std::byte>>(path.status());
     const auto tensors = bytes.ok() ? bundle::parse_safetensors(files.emplace_back(std::move(bytes).value()))
                                     : Result<std::vector<bundle::StoredTensor>>(bytes.status());
     if (!tensors.ok()) {
-      const std::string text = one_line(tensors.status().message());
+      const std::string text = in_option_words(one_line(tensors.status().message()));
       differences.push_back({"initial values", name, &opened == &a ? text : "", &opened == &b ? text : "", {}});
       return weights;
     }

@@ -28,9 +28,9 @@ struct Difference {
 [[nodiscard]] std::vector<Difference> diff_systems(const bundle::BundleSpec& a, const bundle::BundleSpec& b);
 
 struct NumberOptions {
-  double atol = 0;                 ///< numbers that differ by no more are the same
-  std::uint64_t memory_limit = 0;  ///< larger files are not read; 0: all are
-  Progress* progress = nullptr;    ///< told how many nodes are done; may be null
+  double atol = 0;               ///< numbers that differ by no more are the same
+  bundle::FileOptions files;     ///< where files may be, and how large; checksums are not looked at
+  Progress* progress = nullptr;  ///< told how many nodes are done; may be null
 };
 
 /// Files of the nodes that both bundles have: backends, and for ONNX models operators and weights. Weights are matched

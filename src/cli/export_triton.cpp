@@ -2,15 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "bundle/folder.h"
 #include "cli/commands.h"
+#include "cli/file_names.h"
 #include "cli/load_flags.h"
 #include "cli/triton_repository.h"
 #include "cli/words.h"
@@ -21,6 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kLargestConfig = 64 << 20;
+
 struct TritonOptions {
   std::string bundle;
   std::string output;
@@ -30,24 +37,52 @@ struct TritonOptions {
   TritonRequest request;
 };
 
-/// Each model's folder is replaced whole; other models of the repository stay.
+/// Names of models are names of strangers: a folder that holds anything but what an earlier run wrote is somebody's.
+Status check_ours(const fs::path& folder) {
+  std::error_code error;
+  const bool there = fs::exists(fs::symlink_status(folder, error));
+  if (!there || fs::is_empty(folder, error)) return {};
+  const auto config = bundle::read_file(folder / "config.pbtxt", kLargestConfig);
+  const std::string_view words = kTritonFirstWords;
+  const bool ours = config.ok() && config.value().size() >= words.size() &&
+                    std::memcmp(config.value().data(), words.data(), words.size()) == 0;
+  if (ours) return {};
+  return invalid_argument(
+      fmt::format("{} is there already, and not written by leapp export-triton (its config.pbtxt would begin with "
+                  "{}): --name gives the model another name",
+                  quote(folder.string()), quote(words)));
+}
+
+/// The files of a model beside the folder that they will be in.
+Result<bundle::StagedFolder> stage(const fs::path& folder, const TritonRepository& made, const TritonConfig& model) {
+  LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder staged, bundle::StagedFolder::create(folder));
+  const std::string prefix = model.name + "/";
+  for (const auto& [file, content] : made.files) {
+    if (file.starts_with(prefix)) LEAPP_RETURN_IF_ERROR(staged.write(file.substr(prefix.size()), content));
+  }
+  // An ensemble has no files of its own, but Triton wants a version.
+  if (model.backend.empty()) LEAPP_RETURN_IF_ERROR(staged.write("1/README", std::string_view("An ensemble.\n")));
+  return staged;
+}
+
+/// Each model's folder is replaced whole, once all are written; other models of the repository stay.
 Status write_models(const fs::path& repository, const TritonRepository& made) {
   std::error_code error;
   fs::create_directories(repository, error);
   if (error) return io_error(fmt::format("{}: {}", repository.string(), error.message()));
+  std::vector<bundle::StagedFolder> all;
   for (const TritonConfig& model : made.models) {
-    LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder staged, bundle::StagedFolder::create(repository / model.name));
-    const std::string prefix = model.name + "/";
-    for (const auto& [file, content] : made.files) {
-      if (file.starts_with(prefix)) LEAPP_RETURN_IF_ERROR(staged.write(file.substr(prefix.size()), content));
-    }
-    // An ensemble has no files of its own, but Triton wants a version.
-    if (model.backend.empty()) LEAPP_RETURN_IF_ERROR(staged.write("1/README", std::string_view("An ensemble.\n")));
+    LEAPP_RETURN_IF_ERROR(check_ours(repository / model.name));
+    LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder staged, stage(repository / model.name, made, model));
+    all.push_back(std::move(staged));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const fs::path folder = repository / made.models[i].name;
     std::vector<std::string> before;
-    for (fs::recursive_directory_iterator at(repository / model.name, error), end; at != end; at.increment(error)) {
-      if (at->is_regular_file()) before.push_back(fs::relative(at->path(), repository / model.name).generic_string());
+    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (at->is_regular_file(error)) before.push_back(at->path().lexically_relative(folder).generic_string());
     }
-    LEAPP_RETURN_IF_ERROR(staged.commit(before));
+    LEAPP_RETURN_IF_ERROR(all[i].commit(before));
   }
   return {};
 }
@@ -88,9 +123,10 @@ void print(const TritonOptions& options, const TritonRepository& made, Context& 
 
 Result<ExitCode> export_triton(TritonOptions options, Context& context) {
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle opened, open_bundle(options.bundle));
-  if (options.request.name.empty()) options.request.name = opened.name;
-  if (options.request.name.find_first_of("/\\") != std::string::npos || options.request.name.front() == '.') {
-    return invalid_argument(fmt::format("--name: expected a name without slashes, found {}", options.request.name));
+  if (options.request.name.empty()) options.request.name = file_name(opened.name);
+  if (options.request.name != file_name(options.request.name)) {
+    return invalid_argument(fmt::format("--name: expected a name without slashes, for a folder, found {}",
+                                        quote_brief(options.request.name)));
   }
   const bundle::FileOptions files{.allow_outside = options.allow_outside,
                                   .verify_checksums = !options.no_verify,

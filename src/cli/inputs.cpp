@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -17,22 +17,27 @@ namespace {
 /// Knows what a name in a file of inputs means.
 class Names {
  public:
-  explicit Names(const std::vector<TracedPort>& ports) : ports_(ports) {}
+  explicit Names(const std::vector<TracedPort>& ports) : ports_(ports) {
+    for (const TracedPort& port : ports) {
+      const bool input = port.where == TracedPort::Where::kInput;
+      known_.emplace(port.type.name, input ? &port.type : nullptr);
+      if (!input) continue;
+      const std::string& whole = port.seen_as;
+      known_.emplace(whole, &port.type);
+      if (whole.ends_with("_in")) known_.emplace(whole.substr(0, whole.size() - 3), &port.type);
+      plain_[whole.substr(whole.find('/') + 1)].push_back(&port);
+    }
+  }
 
   [[nodiscard]] Result<const ArrayType*> find(const std::string& name) const {
-    std::vector<const TracedPort*> inputs;
-    for (const TracedPort& port : ports_) {
-      if (port.type.name == name) return port.where == TracedPort::Where::kInput ? &port.type : nullptr;
-      if (port.where != TracedPort::Where::kInput) continue;
-      const std::string& whole = port.seen_as;
-      if (whole == name || whole == name + "_in") return &port.type;
-      if (whole.substr(whole.find('/') + 1) == name) inputs.push_back(&port);
+    if (const auto found = known_.find(name); found != known_.end()) return found->second;
+    const auto plain = plain_.find(name);
+    if (plain == plain_.end()) {
+      return not_found(fmt::format("there is no input {}; there are {}", quote_brief(name), all()));
     }
+    const std::vector<const TracedPort*>& inputs = plain->second;
     if (inputs.size() == 1) return &inputs.front()->type;
-    if (inputs.size() > 1) {
-      return not_found(fmt::format("{} may be {} or {}", quote_brief(name), inputs[0]->seen_as, inputs[1]->seen_as));
-    }
-    return not_found(fmt::format("there is no input {}; there are {}", quote_brief(name), all()));
+    return not_found(fmt::format("{} may be {} or {}", quote_brief(name), inputs[0]->seen_as, inputs[1]->seen_as));
   }
 
  private:
@@ -45,6 +50,8 @@ class Names {
   }
 
   const std::vector<TracedPort>& ports_;
+  std::unordered_map<std::string, const ArrayType*> known_;  ///< with their nodes; null: no input
+  std::unordered_map<std::string, std::vector<const TracedPort*>> plain_;
 };
 
 }  // namespace
@@ -60,6 +67,8 @@ Result<InputSource> InputSource::open(runtime::Pipeline& pipeline, const std::ve
                                                       .cast = options.cast,
                                                       .memory_limit = runtime::memory_limit_of(options.memory_limit)}));
   }
+  std::unordered_map<const ArrayType*, Series*> series;
+  for (Series& one : all) series.emplace(one.type, &one);
   const Series* longest = nullptr;
   for (const TracedPort& port : ports) {
     if (port.where != TracedPort::Where::kInput) continue;
@@ -68,10 +77,11 @@ Result<InputSource> InputSource::open(runtime::Pipeline& pipeline, const std::ve
       source.inputs_.push_back({view, std::nullopt, runtime::MockSource(options.seed, port.seen_as)});
       continue;
     }
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.type == &port.type; });
-    if (found == all.end()) {
+    const auto given = series.find(&port.type);
+    if (given == series.end()) {
       return not_found(fmt::format("{}: expected values for {}, found none", options.file, port.seen_as));
     }
+    Series* const found = given->second;
     if (!found->held && longest != nullptr && found->steps != longest->steps) {
       return invalid_argument(fmt::format("{}: {} has {} steps, {} has {}", options.file, longest->type->name,
                                           longest->steps, port.type.name, found->steps));
@@ -79,7 +89,7 @@ Result<InputSource> InputSource::open(runtime::Pipeline& pipeline, const std::ve
     source.inputs_.push_back({view, std::move(*found), std::nullopt});
     if (!source.inputs_.back().series->held) {
       source.steps_ = source.inputs_.back().series->steps;
-      longest = &*found;  // only its type and its number of steps are looked at, which a move leaves
+      longest = found;  // only its type and its number of steps are looked at, which a move leaves
     }
   }
   return source;

@@ -62,8 +62,16 @@ void choose_engines(const InspectOptions& options, Inspection& found) {
   if (pipeline.ok()) {
     found.engines = pipeline.value().engine();
   } else {
-    found.no_engine = pipeline.status().message();
+    found.no_engine = in_option_words(pipeline.status().message());
   }
+}
+
+/// Without the weights, which are in the file's memory.
+std::optional<OnnxFacts> contents_of(const bundle::ModelFile& file) {
+  auto read = read_onnx_facts(file.bytes);
+  if (!read.ok()) return std::nullopt;
+  read.value().weights.clear();
+  return std::move(read).value();
 }
 
 Result<Inspection> inspect(const InspectOptions& options, const Context& context) {
@@ -71,17 +79,20 @@ Result<Inspection> inspect(const InspectOptions& options, const Context& context
   LEAPP_ASSIGN_OR_RETURN(found.opened, open_bundle(options.bundle));
   const bundle::BundleSpec& spec = found.opened.spec;
   Progress progress(context, "models read", spec.models.size());
+  std::map<std::string, std::optional<OnnxFacts>> known;  // by what is in a file
   for (const bundle::Model& model : spec.models) {
     progress.at(found.models.size());
     found.models.push_back(read_model_facts(
         found.opened, model, {.allow_outside = options.allow_outside, .memory_limit = options.memory_limit}));
-    const Result<ModelFacts>& facts = found.models.back();
-    std::optional<OnnxFacts> contents;
-    if (facts.ok() && model.parameters.format() == bundle::ModelFormat::kOnnx) {
-      auto read = read_onnx_facts(facts.value().file.bytes);
-      if (read.ok()) contents = std::move(read).value();
+    Result<ModelFacts>& facts = found.models.back();
+    found.contents.emplace_back();
+    if (!facts.ok()) continue;
+    if (model.parameters.format() == bundle::ModelFormat::kOnnx) {
+      const auto [at, fresh] = known.try_emplace(facts.value().digests.sha256);
+      if (fresh) at->second = contents_of(facts.value().file);
+      found.contents.back() = at->second;
     }
-    found.contents.push_back(std::move(contents));
+    facts.value().file = {};  // all of them together may be more than there is memory for
   }
   for (const bundle::Edge& edge : found.opened.report.wiring.edges) {
     Ends& source = found.sources[edge.to];
@@ -153,7 +164,7 @@ std::string nodes_text(const Inspection& found, const Context& context) {
     const Result<ModelFacts>& facts = found.models[i];
     const bool good = facts.ok() && facts.value().checksum != ModelFacts::Checksum::kDiffers;
     table.add({model.name, parameters.backend.value_or("none"), parameters.model_path.value_or("none"),
-               facts.ok() ? size_text(facts.value().file.bytes.size()) : "",
+               facts.ok() ? size_text(facts.value().size) : "",
                found.contents[i] ? count_text(found.contents[i]->parameters) : "",
                found.contents[i] ? count_text(operator_count(*found.contents[i])) : "",
                parameters.opset_version ? std::to_string(*parameters.opset_version) : "",
@@ -254,7 +265,7 @@ Json model_json(const bundle::Model& model, const Result<ModelFacts>& facts, con
   const auto text_or_null = [](const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); };
   Json result = {{"path", text_or_null(model.parameters.model_path)}};
   if (facts.ok()) {
-    result["bytes"] = facts.value().file.bytes.size();
+    result["bytes"] = facts.value().size;
     result["md5sum"] = facts.value().digests.md5;
     result["sha256sum"] = facts.value().digests.sha256;
     result["checksum"] = checksum_text(facts.value().checksum);

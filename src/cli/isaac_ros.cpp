@@ -57,6 +57,7 @@ class IsaacRosCheck {
       error("models", fmt::format("expected exactly one node, found {}", spec_.models.size()),
             "leapp fuse makes one of them");
     }
+    std::set<std::string> seen;
     for (const bundle::Model& model : spec_.models) {
       if (model.parameters.format() != bundle::ModelFormat::kOnnx) {
         error(fmt::format("models.{}.parameters.backend", model.name),
@@ -64,6 +65,7 @@ class IsaacRosCheck {
               "export the node with export_with=\"onnx\"");
         continue;
       }
+      if (!seen.insert(file_key(model)).second) continue;
       const auto file = bundle::read_model(
           opened_.folder, model, {.verify_checksums = false, .memory_limit = runtime::default_memory_limit()});
       if (!file.ok()) continue;  // is found anyway

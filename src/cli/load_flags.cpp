@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/patience.h"
+#include "cli/plain_numbers.h"
 
 namespace leapp::cli {
 
@@ -24,6 +25,7 @@ void add_memory_limit(CLI::App& to, std::uint64_t& limit) {
   to.add_option("--memory-limit", limit, "bytes that the bundle may ask for (a quarter of the memory)")
       ->transform(CLI::AsSizeValue(true).description(""))
       ->check(CLI::PositiveNumber.description(""))
+      ->transform(plain_size())  // before the one above
       ->type_name("SIZE");
 }
 

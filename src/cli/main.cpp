@@ -1,13 +1,19 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <sstream>
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/plain_numbers.h"
 
 namespace leapp::cli {
 namespace {
@@ -34,7 +40,17 @@ void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
   }
 }
 
+/// Files get the lowest number that is free: that of an output which the caller has closed must not be, or what is
+/// printed ends up in a file. Reading from this one, and writing to the other two, fails as it would without it.
+void occupy_closed_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor) std::_Exit(2);
+  }
+}
+
 int run(int argc, char** argv) {
+  occupy_closed_descriptors();
   // A reader that went away is seen when writing to it.
   (void)std::signal(SIGPIPE, SIG_IGN);
   // A file that may not become larger (ulimit -f), too.
@@ -49,6 +65,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "leapp " LEAPP_VERSION);
     app.footer("leapp COMMAND --help says more.\nExit code: 0 fine, 1 findings, 2 wrong usage or an unreadable file.");
     for (const AddCommand add : kCommands) add(app, context);
+    expect_plain_numbers(app);
     read_arguments(app, context, argc, argv);
   } catch (const std::bad_alloc&) {
     context.fail("not enough memory");

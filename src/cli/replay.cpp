@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -17,10 +17,10 @@ namespace leapp::cli {
 Result<Replay> Replay::open(const std::vector<TracedPort>& ports, const ReplayOptions& options) {
   const std::string& file = options.file;
   Replay replay(ports, options);
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < ports.size(); ++i) places.emplace(ports[i].type.name, i);
   const auto find = [&](const std::string& name) -> Result<const ArrayType*> {
-    for (const TracedPort& port : ports) {
-      if (port.type.name == name) return &port.type;
-    }
+    if (const auto found = places.find(name); found != places.end()) return &ports[found->second].type;
     return not_found(fmt::format("{} is not a port of this bundle: expected a trace of it, as --trace writes one",
                                  quote_brief(name)));
   };
@@ -33,9 +33,8 @@ Result<Replay> Replay::open(const std::vector<TracedPort>& ports, const ReplayOp
                                    series.type->name, series.held ? "none" : std::to_string(series.steps)));
     }
     replay.steps_ = series.steps;
-    const auto at =
-        std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return &port.type == series.type; });
-    replay.ports_[static_cast<std::size_t>(at - ports.begin())].series = std::move(series);
+    const std::size_t at = places.at(series.type->name);
+    replay.ports_[at].series = std::move(series);
   }
   std::size_t reported = 0;
   for (std::size_t i = 0; i < ports.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -16,10 +17,12 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/opened_bundle.h"
+#include "cli/patience.h"
 #include "cli/replay_report.h"
 #include "cli/words.h"
 #include "leapp/bundle/reader.h"
 #include "mcap/records.h"
+#include "runtime/budget.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/recording.h"
 #include "runtime/recording_layout.h"
@@ -33,7 +36,6 @@ using runtime::RecordedStep;
 using runtime::Recording;
 using runtime::StepResult;
 
-constexpr std::uint64_t kLargestRecording = std::uint64_t{1} << 36U;
 constexpr std::array<const char*, 4> kResults{"succeeds", "fails", "is not prepared", "is refused by a guard"};
 
 const char* result_text(std::uint64_t result) { return kResults[std::min(result, std::uint64_t{3})]; }
@@ -106,7 +108,13 @@ Status RecordedRun::at(const Status& status) const {
 }
 
 Status RecordedRun::open() {
-  LEAPP_ASSIGN_OR_RETURN(bytes_, bundle::read_file(options_.file, kLargestRecording));
+  const std::uint64_t limit = runtime::memory_limit_of(options_.load.memory_limit);
+  std::error_code error;
+  if (const auto size = std::filesystem::file_size(options_.file, error); !error && size > limit) {
+    return invalid_argument(
+        fmt::format("{} has {}, the option memory_limit is {}", options_.file, bytes_text(size), bytes_text(limit)));
+  }
+  LEAPP_ASSIGN_OR_RETURN(bytes_, bundle::read_file(options_.file, limit));
   auto recording = Recording::open({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
   if (!recording.ok()) return at(recording.status());
   recording_ = std::move(recording).value();
@@ -138,11 +146,17 @@ Status RecordedRun::prepare() {
 
 void RecordedRun::note_other_files() {
   std::vector<std::string> others;
+  std::map<std::filesystem::path, std::string> sums;  // a recording may name a file as often as it likes
   for (const auto& [name, sum] : recording_->files()) {
-    // The bundle may have been renamed, and its YAML with it.
-    const bool yaml = name.ends_with(".yaml");
-    const auto found = sha256_of_file(yaml ? opened_.yaml : opened_.folder / name);
-    if (!sum.empty() && (!found.ok() || found.value() != sum)) others.push_back(name);
+    if (sum.empty()) continue;
+    // The bundle may have been renamed, and its YAML with it. What the recording says of other places is not looked at.
+    const auto file = name.ends_with(".yaml") ? Result<std::filesystem::path>(opened_.yaml)
+                                              : bundle::locate_file(opened_.folder, name);
+    if (file.ok() && !sums.contains(file.value())) {
+      const auto found = sha256_of_file(file.value());
+      sums[file.value()] = found.ok() ? found.value() : "";
+    }
+    if (!file.ok() || sums[file.value()] != sum) others.push_back(name);
   }
   if (!others.empty()) notes_.push_back(fmt::format("not the files that were recorded: {}", join(others, ", ")));
   if (const std::string engine = runtime::engines_text(*pipeline_); engine != recording_->about("engine")) {
@@ -210,6 +224,7 @@ Status RecordedRun::step_all() {
       all_read_ = true;
       break;
     }
+    sign_of_life(ExitCode::kFindings);
     if (const Status stepped = step(recorded); !stepped.ok()) return at(stepped);
     dropped_ = recorded.info.dropped;
     ++steps_;

@@ -120,7 +120,7 @@ std::string steps_text(const std::vector<TritonStep>& steps) {
 }  // namespace
 
 Result<std::string> triton_text(const TritonConfig& config) {
-  std::string text = fmt::format("name: {}\n", quoted(config.name));
+  std::string text = fmt::format("{}\nname: {}\n", kTritonFirstWords, quoted(config.name));
   text += config.backend.empty() ? "platform: \"ensemble\"\n" : fmt::format("backend: {}\n", quoted(config.backend));
   if (!config.file.empty()) text += fmt::format("default_model_filename: {}\n", quoted(config.file));
   text += "max_batch_size: 0\n";

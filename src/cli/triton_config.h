@@ -49,6 +49,9 @@ struct TritonConfig {
   std::uint64_t idle_microseconds = 0;
 };
 
+/// The beginning of a configuration: a folder with another one is not ours to replace.
+inline constexpr const char* kTritonFirstWords = "# Written by leapp export-triton.";
+
 /// kUnimplemented, with the tensor, for what Triton has no type for.
 Result<std::string> triton_text(const TritonConfig& config);
 

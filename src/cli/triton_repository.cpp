@@ -9,6 +9,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "bundle/yaml_tree.h"
+#include "cli/file_names.h"
 #include "cli/fused_bundle.h"
 #include "cli/triton_python.h"
 #include "onnx_proto/writer.h"
@@ -25,11 +27,10 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The name of a file for a tensor.
-std::string file_name(const std::string& tensor) {
-  std::string name = tensor;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == ':'; }, '_');
+/// `wish`, or with a number behind it what nobody has yet.
+std::string fresh(std::set<std::string>& taken, const std::string& wish) {
+  std::string name = wish;
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", wish, i);
   return name;
 }
 
@@ -49,7 +50,12 @@ Result<std::map<std::string, std::vector<std::byte>>> initial_values(const Opene
 class Maker {
  public:
   Maker(const OpenedBundle& opened, const TritonRequest& request, const bundle::FileOptions& files)
-      : opened_(opened), request_(request), files_(files) {}
+      : opened_(opened), request_(request), files_(files) {
+    FileNames names;
+    for (const bundle::Model& model : opened.spec.models) {
+      model_names_.push_back(request.name + "_" + names(model.name));
+    }
+  }
 
   Result<TritonRepository> run() {
     LEAPP_RETURN_IF_ERROR(bundle::join_problems(opened_.report.problems));
@@ -75,6 +81,14 @@ class Maker {
     made_.files.emplace_back(model + "/" + file, std::move(content));
   }
 
+  /// What is written is in memory before.
+  Status take_memory(std::uint64_t bytes) {
+    memory_ += bytes;
+    if (memory_ <= files_.memory_limit) return {};
+    return invalid_argument(fmt::format("the models have more than {}, the option memory_limit is {}",
+                                        bytes_text(memory_ - 1), bytes_text(files_.memory_limit)));
+  }
+
   TritonConfig config_of(const std::string& name, const char* backend) const {
     return {.name = name,
             .backend = backend,
@@ -87,7 +101,7 @@ class Maker {
     const std::vector<std::byte>& value = initial_[original];
     const bool zero = std::all_of(value.begin(), value.end(), [](std::byte byte) { return byte == std::byte{0}; });
     if (!zero) {
-      state.file = file_name(state.input);
+      state.file = state_files_[config.name](state.input);
       add(config.name, "initial_state/" + state.file, text_of(value));
     }
     config.sequences = true;
@@ -112,13 +126,16 @@ class Maker {
     std::string bytes = fused.model;
     std::map<std::string, std::string> originals;
     for (const auto& [original, name] : fused.states) originals[name] = original;
+    std::set<std::string> tensors;
+    for (const bundle::Port& one : model.inputs) tensors.insert(one.name);
+    for (const bundle::Port& one : model.outputs) tensors.insert(one.name);
     std::vector<std::pair<std::string, onnx::ValueInfo>> copies;
     for (const auto& [from, targets] : fused.spec.pipeline.feedback_flow) {
       for (std::size_t i = 0; i < targets.size(); ++i) {
         const bundle::Port input = port(model.inputs, plain(targets[i]));
         std::string output = plain(from);
         if (i > 0) {  // Triton takes an output for one state only
-          output = fmt::format("{}_for_{}", plain(from), input.name);
+          output = fresh(tensors, fmt::format("{}_for_{}", plain(from), input.name));
           copies.emplace_back(plain(from),
                               onnx::ValueInfo{output, onnx::data_type_of(input.dtype).value_or(0), input.shape});
         }
@@ -132,10 +149,6 @@ class Maker {
   }
 
   // ---- an ensemble ----
-
-  [[nodiscard]] std::string model_name(std::size_t node) const {
-    return request_.name + "_" + file_name(opened_.spec.models[node].name);
-  }
 
   /// What a port is called in the node's own model: TorchScript takes tensors by position.
   [[nodiscard]] std::string tensor_name(std::size_t node, std::size_t at, bool input) const {
@@ -153,7 +166,7 @@ class Maker {
           model.name, quote(backend)));
     }
     LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile file, bundle::read_model(opened_.folder, model, files_));
-    TritonConfig config = config_of(model_name(node), backend == "onnx" ? "onnxruntime" : "pytorch");
+    TritonConfig config = config_of(model_names_[node], backend == "onnx" ? "onnxruntime" : "pytorch");
     LEAPP_RETURN_IF_ERROR(add_feedback(node, config));
     for (std::size_t i = 0; i < model.inputs.size(); ++i) {
       const std::string name = tensor_name(node, i, true);
@@ -164,6 +177,7 @@ class Maker {
     for (std::size_t i = 0; i < model.outputs.size(); ++i) {
       if (used_.contains({node, i})) config.outputs.push_back(tensor_of(tensor_name(node, i, false), model.outputs[i]));
     }
+    LEAPP_RETURN_IF_ERROR(take_memory(file.bytes.size()));
     add(config.name, backend == "onnx" ? "1/model.onnx" : "1/model.pt", text_of(file.bytes));
     LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(file));
     made_.models.push_back(std::move(config));
@@ -209,13 +223,17 @@ class Maker {
     std::map<std::string, int> uses;
     for (const PortIndex at : wiring.inputs) ++uses[opened_.spec.models[at.node].inputs[at.port].name];
     for (const PortIndex at : wiring.outputs) ++uses[opened_.spec.models[at.node].outputs[at.port].name];
+    std::set<std::string> taken;
+    for (const auto& [name, count] : uses) {
+      if (count == 1) taken.insert(name);
+    }
     const auto name = [&](const bundle::Model& model, const bundle::Port& port, const char* suffix) {
       if (uses[port.name] == 1) return port.name;
       const bool both = std::any_of(model.inputs.begin(), model.inputs.end(),
                                     [&](const bundle::Port& one) { return one.name == port.name; }) &&
                         std::any_of(model.outputs.begin(), model.outputs.end(),
                                     [&](const bundle::Port& one) { return one.name == port.name; });
-      return model.name + "_" + port.name + (both ? suffix : "");
+      return fresh(taken, model.name + "_" + port.name + (both ? suffix : ""));
     };
     for (const PortIndex at : wiring.inputs) {
       const bundle::Model& model = opened_.spec.models[at.node];
@@ -236,7 +254,7 @@ class Maker {
   }
 
   [[nodiscard]] TritonStep step_of(std::size_t node) const {
-    TritonStep step{.model = model_name(node)};
+    TritonStep step{.model = model_names_[node]};
     for (std::size_t i = 0; i < opened_.spec.models[node].inputs.size(); ++i) {
       const auto at = inputs_.find({node, i});
       if (at != inputs_.end()) step.inputs.emplace_back(tensor_name(node, i, true), at->second);
@@ -260,31 +278,46 @@ class Maker {
     }
     config.sequences = config.controls = !initial_.empty();
     add(config.name, "1/model.py", kTritonModel);
-    const std::string folder = "1/bundle/" + opened_.name + "/";
-    LEAPP_ASSIGN_OR_RETURN(const auto yaml, bundle::read_file(opened_.yaml, 1U << 30U));
-    add(config.name, folder + opened_.name + ".yaml", text_of(yaml));
+    const std::string name = file_name(opened_.name);
+    const std::string folder = "1/bundle/" + name + "/";
+    LEAPP_ASSIGN_OR_RETURN(const auto yaml, bundle::read_file(opened_.yaml, bundle::kLargestYaml));
+    add(config.name, folder + name + ".yaml", text_of(yaml));
     if (const auto& values = opened_.spec.pipeline.initial_values) {
       LEAPP_ASSIGN_OR_RETURN(const fs::path path, bundle::locate_file(opened_.folder, *values, files_));
-      LEAPP_ASSIGN_OR_RETURN(const auto bytes, bundle::read_file(path, std::uint64_t{1} << 34U));
-      add(config.name, folder + *values, text_of(bytes));
+      LEAPP_ASSIGN_OR_RETURN(const auto bytes, bundle::read_file(path, files_.memory_limit));
+      LEAPP_RETURN_IF_ERROR(add_of_bundle(config.name, folder, *values, text_of(bytes)));
     }
+    std::set<std::string> known;
     for (const bundle::Model& model : opened_.spec.models) {
+      if (!known.insert(file_key(model)).second) continue;
       LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile file, bundle::read_model(opened_.folder, model, files_));
-      const fs::path inside = fs::path(*model.parameters.model_path).lexically_normal();
-      if (inside.is_absolute() || inside.string().starts_with("..")) {
-        return unimplemented(fmt::format("node {}: its model lies outside of the bundle", model.name));
-      }
-      add(config.name, folder + inside.generic_string(), text_of(file.bytes));
+      LEAPP_RETURN_IF_ERROR(take_memory(file.bytes.size()));
+      LEAPP_RETURN_IF_ERROR(add_of_bundle(config.name, folder, *model.parameters.model_path, text_of(file.bytes)));
       LEAPP_RETURN_IF_ERROR(bundle::check_unchanged(file));
     }
     made_.models.push_back(std::move(config));
     return {};
   }
 
+  /// A file of the bundle, under the name that its YAML has for it. Links in the bundle may make a name lead to another
+  /// place than it says; here there are none, and it has to be inside as it is written: above it is what Triton runs.
+  Status add_of_bundle(const std::string& model, const std::string& folder, const std::string& name,
+                       std::string content) {
+    const fs::path inside = fs::path(name).lexically_normal();
+    if (inside.is_absolute() || *inside.begin() == ".." || inside == ".") {
+      return unimplemented(fmt::format("{} lies outside of the bundle", quote(name)));
+    }
+    add(model, folder + inside.generic_string(), std::move(content));
+    return {};
+  }
+
   const OpenedBundle& opened_;
   const TritonRequest& request_;
   const bundle::FileOptions& files_;
+  std::vector<std::string> model_names_;          ///< of the nodes, in an ensemble
+  std::map<std::string, FileNames> state_files_;  ///< by model
   std::map<std::string, std::vector<std::byte>> initial_;
+  std::uint64_t memory_ = 0;
   std::set<PortIndex> used_;                  ///< outputs that somebody reads, or gets
   std::map<PortIndex, std::string> inputs_;   ///< of nodes: the ensemble's tensor
   std::map<PortIndex, std::string> outputs_;  ///< likewise

@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
-#include "bundle/file_system.h"
 #include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/load_flags.h"
 #include "cli/onnx_picture.h"
 #include "cli/opened_bundle.h"
+#include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "draw/bundle_picture.h"
@@ -26,7 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLargestBench = 64 << 20;
+constexpr std::uint64_t kLargestBench = 8 << 20;  // what bench prints of as many nodes as there may be
+
+// Of one page. Nodes may share a file, so that small ones make large pages.
+constexpr std::size_t kMostRows = 400'000;
 
 struct ViewOptions {
   std::string bundle;
@@ -71,27 +75,21 @@ Status add_times(const std::string& file, draw::PipelinePicture& picture) {
   const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
   const auto refuse = [&] { return data_loss(fmt::format("{} is not what leapp bench --json prints", file)); };
   if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array()) return refuse();
+  std::map<std::string, double> medians;
   for (const Json& entry : json["nodes"]) {
     if (!entry.is_object() || !entry.contains("node") || !entry["node"].is_string()) return refuse();
     if (!entry.contains("p50_us") || !entry["p50_us"].is_number()) return refuse();
-    for (draw::PictureNode& node : picture.nodes) {
-      if (node.name == entry["node"].get<std::string>()) node.microseconds = entry["p50_us"].get<double>();
-    }
+    medians[entry["node"].get<std::string>()] = entry["p50_us"].get<double>();
+  }
+  for (draw::PictureNode& node : picture.nodes) {
+    if (const auto found = medians.find(node.name); found != medians.end()) node.microseconds = found->second;
   }
   return {};
 }
 
 Status write_file(const fs::path& file, const std::string& bytes) {
-  std::error_code error;
-  const fs::file_type type = fs::symlink_status(file, error).type();
-  if (type == fs::file_type::regular || type == fs::file_type::symlink || type == fs::file_type::not_found) {
-    const Status written = bundle::replace_file(file, bytes);
-    return written.ok() ? written : io_error(written.message() + "; --output names another file");
-  }
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << bytes;
-  stream.close();
-  return stream ? Status() : io_error(fmt::format("{} cannot be written; --output names another file", file.string()));
+  const Status written = write_output(file, std::as_bytes(std::span(bytes)));
+  return written.ok() ? written : Status(written.code(), written.message() + "; --output names another file");
 }
 
 bool has_findings(const draw::PipelinePicture& picture) {
@@ -106,10 +104,26 @@ Result<draw::PipelinePicture> picture_for(const ViewOptions& options, const Open
   for (const Status& problem : opened.report.problems) {
     picture.findings.push_back({Severity::kError, problem.message(), {}, {}});
   }
+  // Drawing it would say so too, but only after all models were read.
+  if (picture.nodes.size() > draw::kMostBoxes) {
+    return unimplemented(
+        fmt::format("a picture of {} nodes could not be read: at most {} are drawn; leapp inspect shows "
+                    "the bundle as text",
+                    picture.nodes.size(), draw::kMostBoxes));
+  }
   Progress progress(context, "reading models", picture.nodes.size());
+  std::size_t rows = 0;
   for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
     progress.at(i);
-    add_model(opened, opened.spec.models[i], options, picture.nodes[i]);
+    draw::PictureNode& node = picture.nodes[i];
+    if (rows <= kMostRows) add_model(opened, opened.spec.models[i], options, node);
+    rows += node.operators.size() + node.constants.size();
+    if (rows <= kMostRows) continue;
+    node.operators.clear();
+    node.constants.clear();
+    node.operators_known = false;
+    node.operators_note =
+        fmt::format("Not shown: all nodes together have more than {} operators and constants.", count_text(kMostRows));
   }
   if (!options.bench.empty()) LEAPP_RETURN_IF_ERROR(add_times(options.bench, picture));
   return picture;
