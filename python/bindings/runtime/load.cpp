@@ -23,7 +23,7 @@ namespace {
 
 /// The folder of the Python package `onnxruntime`, without importing it; empty when there is none.
 std::string onnxruntime_package() {
-  const nb::gil_scoped_acquire lock;
+  const Acquired lock;
   try {
     const nb::object spec = nb::module_::import_("importlib.util").attr("find_spec")("onnxruntime");
     if (spec.is_none()) return {};
@@ -36,7 +36,7 @@ std::string onnxruntime_package() {
 
 /// torch's libraries have to be there before ours that are linked to them.
 Status import_torch(const std::string& backend) {
-  const nb::gil_scoped_acquire lock;
+  const Acquired lock;
   try {
     nb::module_::import_("torch");
     return {};
@@ -62,7 +62,8 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, 
 
 Result<runtime::Pipeline> load_anywhere(const std::filesystem::path& bundle, const runtime::LoadOptions& options) {
   runtime::LoadOptions own = options;
-  own.engine.stop = std::make_shared<engine::Stop>();  // ends one run at a time, and what runs meanwhile has another
+  // Ends one run at a time, and what runs meanwhile has another.
+  if (!own.engine.stop) own.engine.stop = std::make_shared<engine::Stop>();
   const auto open = [engine = own.engine](const std::string& backend) { return open_engine(backend, engine); };
   return runtime::PipelineAccess::load(bundle, own, open);
 }

@@ -43,6 +43,7 @@ class PythonReloader {
       : manager_(&manager) {
     runtime::ReloaderOptions options;
     options.load = load_options(load);
+    options.load.engine.stop = nullptr;  // the reloader has one for each load
     options.state = choose("state", state, kStates);
     options.reset = reset_mode("reset", reset);
     options.watch = watch;
@@ -62,7 +63,7 @@ class PythonReloader {
 
   void close() {
     std::unique_ptr<runtime::Reloader> ending = std::move(reloader_);
-    const nb::gil_scoped_release others_may_run;
+    const Released others_may_run;
     ending.reset();
   }
 
@@ -83,7 +84,7 @@ class PythonReloader {
     runtime::Reloader& reloader = open();
     if (!(seconds >= 0)) raise(invalid_argument(fmt::format("timeout: expected 0 or more seconds, found {}", seconds)));
     const auto longest = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 1e8) * 1e9));
-    const ReloadReport report = unlocked([&] { return reloader.wait(longest, loaded_is_enough); });
+    const ReloadReport report = wait_for(reloader, longest, loaded_is_enough);
     static constexpr const char* kNames[] = {"idle", "loading", "ready", "swapped", "failed"};
     return nb::make_tuple(
         kNames[static_cast<int>(report.state)], report.number, report.bundle.string(), report.status.message(),
@@ -93,6 +94,19 @@ class PythonReloader {
   [[nodiscard]] std::uint64_t swaps() { return open().swaps(); }
 
  private:
+  /// In pieces, between which Ctrl-C is seen.
+  static ReloadReport wait_for(const runtime::Reloader& reloader, std::chrono::nanoseconds longest,
+                               bool loaded_is_enough) {
+    constexpr std::chrono::nanoseconds kPiece = std::chrono::milliseconds(100);
+    for (;; longest -= kPiece) {
+      ReloadReport report = unlocked([&] { return reloader.wait(std::min(longest, kPiece), loaded_is_enough); });
+      const bool waits = report.state == runtime::ReloadState::kLoading ||
+                         (!loaded_is_enough && report.state == runtime::ReloadState::kReady);
+      if (!waits || longest <= kPiece) return report;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+
   runtime::Reloader& open() {
     if (!reloader_) raise(failed_precondition("this Reloader is closed"));
     return *reloader_;
