@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import leapp
 import numpy as np
 import pytest
+from leapp.robot import Tick
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
@@ -71,7 +74,9 @@ print("ends")
     assert run(script, endless, tmp_path) == "ends\n"
 
 
-@pytest.mark.parametrize("last", ["", "threading.Thread(target=manager.run_policy, args=(large,), daemon=True).start()"])
+@pytest.mark.parametrize(
+    "last", ["", "threading.Thread(target=manager.run_policy, args=(large,), daemon=True).start()"]
+)
 def test_a_recorder_that_nobody_closed(endless: Path, tmp_path: Path, last: str) -> None:
     """All steps are in the file, unless a step goes on: then those of the chunks that were written."""
     script = f"""
@@ -207,7 +212,7 @@ except KeyboardInterrupt:
 def test_numpys_false_ends_a_loop() -> None:
     calls = []
 
-    def call(_: leapp.Tick) -> np.bool_:
+    def call(_: Tick) -> np.bool_:
         calls.append(1)
         return np.bool_(len(calls) < 3)
 
@@ -218,7 +223,7 @@ def test_numpys_false_ends_a_loop() -> None:
 def test_a_loop_runs_once_at_a_time() -> None:
     loop = leapp.Loop(1000)
 
-    def call(_: leapp.Tick) -> bool:
+    def call(_: Tick) -> bool:
         with pytest.raises(RuntimeError, match="running already"):
             loop.run(lambda _: False)
         return False
@@ -226,3 +231,39 @@ def test_a_loop_runs_once_at_a_time() -> None:
     loop.run(call)
     loop.run(lambda _: False)
     assert loop.statistics.calls == 2
+
+
+def test_keys_and_errors_that_are_no_utf8(stateful: Path) -> None:
+    """Which was a null pointer."""
+    manager = leapp.InferenceManager(stateful, engine="native")
+
+    class Unspeakable:
+        def __str__(self) -> str:
+            raise ValueError
+
+        def __dlpack__(self, **_: object) -> None:
+            raise ValueError("\ud800")
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+    for key, said in (("\ud800", r"\\ud800"), (5, '"5"'), (Unspeakable(), "Unspeakable")):
+        with pytest.raises(KeyError, match=said):
+            manager.run_policy({key: np.ones(4, np.float32)})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match=r"this Unspeakable cannot be read: ValueError: \\ud800"):
+        manager.run_policy({"m/x": Unspeakable()})
+    for mode, error in (("\ud800", ValueError), (None, TypeError), (5, TypeError)):
+        with pytest.raises(error, match="mode: expected"):
+            manager.reset(mode)  # type: ignore[arg-type]
+
+
+def test_a_manager_is_not_copied(stateful: Path) -> None:
+    manager = leapp.InferenceManager(stateful, engine="native")
+    for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"cannot be pickled or copied; load .* again"):
+            attempt(manager)
+
+
+def test_the_longest_timeout_is_one(stateful: Path) -> None:
+    manager = leapp.InferenceManager(stateful, engine="native", timeout=9e18)
+    manager.run_policy({"m/x": np.ones(4, np.float32)})
