@@ -127,6 +127,39 @@ print("ends")
     assert all(file.read_bytes().endswith(b"\x89MCAP0\r\n") for file in files)
 
 
+@pytest.mark.parametrize("engine", ["native", "onnxruntime"])
+def test_threads_that_do_everything(stateful: Path, tmp_path: Path, engine: str) -> None:
+    """Steps, loops, loads, requests and swaps, when Python ends in the middle of each."""
+    script = f"""
+x = {{"m/x": np.ones(4, np.float32)}}
+manager = leapp.InferenceManager(bundle, engine="{engine}")
+recorder = leapp.Recorder(manager, os.path.join(folder, "run.mcap"))
+reloader = leapp.Reloader(manager, watch=bundle, poll=0.001)
+threading.excepthook = lambda _: None  # the reloader is closed before they end
+def steps():
+    while True:
+        manager.run_policy(x)
+        recorder.record()
+def loop():
+    leapp.Loop(5000).run(lambda tick: bool(manager.run_policy(x)))
+def loads():
+    while True:
+        leapp.InferenceManager(bundle, engine="{engine}").run_policy(x)
+def swaps():
+    while True:
+        reloader.request(bundle)
+        reloader.wait(1)
+        reloader.swap_if_ready()
+for target in (steps, loop, loads, swaps):
+    threading.Thread(target=target, daemon=True).start()
+time.sleep(0.1)
+print("ends")
+"""
+    for _ in range(3):
+        assert run(script, stateful, tmp_path) == "ends\n"
+        (tmp_path / "run.mcap").unlink()
+
+
 def test_children_of_fork(stateful: Path, tmp_path: Path) -> None:
     """They have no threads but their own, and waited for them to end, for ever."""
     script = """

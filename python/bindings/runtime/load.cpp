@@ -25,7 +25,8 @@ namespace {
 std::string onnxruntime_package() {
   const Acquired lock;
   try {
-    const nb::object spec = nb::module_::import_("importlib.util").attr("find_spec")("onnxruntime");
+    const nb::object spec = stay_at_the_end(
+        [] { return nb::object(nb::module_::import_("importlib.util").attr("find_spec")("onnxruntime")); });
     if (spec.is_none()) return {};
     const nb::object folders = spec.attr("submodule_search_locations");
     return nb::cast<nb::str>(nb::object(folders[0])).c_str();
@@ -38,7 +39,7 @@ std::string onnxruntime_package() {
 Status import_torch(const std::string& backend) {
   const Acquired lock;
   try {
-    nb::module_::import_("torch");
+    stay_at_the_end([] { return nb::module_::import_("torch"); });
     return {};
   } catch (nb::python_error& error) {
     error.restore();

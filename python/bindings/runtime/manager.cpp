@@ -275,6 +275,11 @@ void Manager::step(const Backup& before) {
 }
 
 nb::dict Manager::run(nb::handle inputs) {
+  // What arrays are read with may be Python code, and nanobind lets nothing through when Python ends meanwhile.
+  return stay_at_the_end([&] { return run_step(inputs); });
+}
+
+nb::dict Manager::run_step(nb::handle inputs) {
   const std::uint64_t bundle = bundles_;
   const Given given = sort_inputs(inputs);
   const std::vector<nb::object>& values = given.inputs;

@@ -106,6 +106,7 @@ class Manager {
   };
   using Backup = std::vector<Before>;
 
+  nanobind::dict run_step(nanobind::handle inputs);
   Given sort_inputs(nanobind::handle inputs);
   void miss(const std::vector<nanobind::object>& inputs);
   [[noreturn]] void raise_unknown(std::string_view key) const;
