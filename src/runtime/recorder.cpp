@@ -40,9 +40,10 @@ std::size_t aligned(std::size_t at) { return (at + kSlotAlignment - 1) / kSlotAl
 std::int64_t nanoseconds_of(Time time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); }
 
 Status check(const RecorderOptions& options) {
-  if (options.flush_interval < Milliseconds(0)) {
+  constexpr Milliseconds kLongest = std::chrono::hours(24 * 365);
+  if (options.flush_interval < Milliseconds(0) || options.flush_interval > kLongest) {
     return invalid_argument(
-        fmt::format("flush_interval: expected 0 ms or more, found {}", options.flush_interval.count()));
+        fmt::format("flush_interval: expected 0 to {} ms, found {}", kLongest.count(), options.flush_interval.count()));
   }
   constexpr std::size_t kLargestChunk = std::size_t{1} << 30U;
   if (options.chunk_bytes > kLargestChunk) {

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What becomes of a recorder's file, and of the recorder, when somebody else has a hand in it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -74,6 +77,26 @@ TEST(RecorderFile, TwoRecordersDoNotWriteIntoOne) {
   EXPECT_EQ(read_recording(bytes).steps.size(), 1U);
   // Closed is enough: the object may live on.
   EXPECT_TRUE(Recorder::make(other, robot.file(), {.overwrite = true}).ok());
+}
+
+TEST(RecorderFile, APipeThatNobodyReadsIsAnError) {
+  RecordedRobot robot("recorder_pipe");
+  ASSERT_EQ(::mkfifo(robot.file().c_str(), 0600), 0);
+  expect_refused(Recorder::make(robot.pipeline, robot.file(), {.overwrite = true}).status(), StatusCode::kIo,
+                 {"run.mcap", "No such device"});
+  EXPECT_TRUE(fs::exists(robot.file()));
+  const int reader = ::open(robot.file().c_str(), O_RDONLY | O_NONBLOCK);
+  Recorder recorder = robot.record({.chunk_bytes = 1, .flush_interval = 1ms, .overwrite = true});
+  ::close(reader);  // and SIGPIPE is not the end
+  step_until_it_stops(robot, recorder);
+  expect_refused(recorder.close(), StatusCode::kIo, {"Broken pipe"});
+}
+
+TEST(RecorderFile, AnIntervalThatDoesNotFit) {
+  RecordedRobot robot("recorder_interval");
+  expect_refused(
+      Recorder::make(robot.pipeline, robot.file(), {.flush_interval = std::chrono::milliseconds::max()}).status(),
+      StatusCode::kInvalidArgument, {"flush_interval"});
 }
 
 TEST(RecorderFile, AChunkForEachStepHasItsIndex) {

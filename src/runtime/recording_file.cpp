@@ -105,13 +105,18 @@ auto each_of(const Range& all, Append append) {
 }  // namespace
 
 Status RecordingFile::open_file() {
-  const int mode = O_WRONLY | O_CREAT | O_CLOEXEC | (options_.recorder.overwrite ? 0 : O_EXCL);
+  // A pipe that nobody reads would never open.
+  const int mode = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (options_.recorder.overwrite ? 0 : O_EXCL);
   file_ = bundle::FileDescriptor(::open(options_.path.c_str(), mode, 0666));
   struct stat about {};
   if (!file_.is_open() || ::fstat(file_.number(), &about) != 0) {
     return bundle::file_error("write", options_.path, errno);
   }
   is_regular_ = S_ISREG(about.st_mode);
+  const int flags = ::fcntl(file_.number(), F_GETFL);
+  if (flags < 0 || ::fcntl(file_.number(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
+    return bundle::file_error("write", options_.path, errno);
+  }
   if (!is_regular_) return {};
   // Two who write into one file leave none. Where files cannot be locked, they are not.
   if (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

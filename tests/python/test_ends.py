@@ -18,6 +18,7 @@ from leapp.robot import Tick
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
+import record
 
 PRELUDE = """
 import gc, os, signal, sys, threading, time
@@ -300,3 +301,17 @@ def test_a_manager_is_not_copied(stateful: Path) -> None:
 def test_the_longest_timeout_is_one(stateful: Path) -> None:
     manager = leapp.InferenceManager(stateful, engine="native", timeout=9e18)
     manager.run_policy({"m/x": np.ones(4, np.float32)})
+
+
+def test_a_program_in_c_that_ends(stateful: Path, tmp_path: Path) -> None:
+    """Which ended in OpenSSL: it had cleaned up while a thread computed a checksum."""
+    library = record.BUILD / "lib"
+    root = Path(__file__).resolve().parents[2]
+    command = ["cc", "-std=gnu11", f"-I{root / 'include'}", str(root / "tests/bundles/soak/ends.c"), "-pthread"]
+    command += ["-o", str(tmp_path / "ends"), f"-L{library}", "-lleapp_runtime", f"-Wl,-rpath,{library}"]
+    subprocess.run(command, check=True)
+    for _ in range(20):
+        done = subprocess.run(
+            [tmp_path / "ends", stateful, tmp_path / "run.mcap"], capture_output=True, check=False, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
