@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from leapp import _runtime
 from leapp._runtime import Tick
-from leapp.errors import LeappOSError, LeappValueError
+from leapp.errors import LeappError, LeappValueError
 
 if TYPE_CHECKING:
     from leapp.runtime import InferenceManager
@@ -115,6 +115,6 @@ class Recorder:
         """Close; what went wrong inside matters more than a full disk."""
         try:
             self.close()
-        except LeappOSError:
+        except LeappError:
             if value is None:
                 raise

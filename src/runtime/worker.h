@@ -6,12 +6,13 @@
 #include <functional>
 #include <thread>
 
+#include "leapp/base/export.h"
 #include "leapp/base/status.h"
 
 namespace leapp::runtime {
 
 /// Another number in a child that fork() has made than in its parent, where threads of ours are that the child lacks.
-[[nodiscard]] std::uint64_t fork_number() noexcept;
+[[nodiscard]] LEAPP_API std::uint64_t fork_number() noexcept;
 
 /// A thread of ours beside the program's own. Signals are the program's: none but those of an instruction that failed
 /// is handled there, so that they reach whoever waits for one.

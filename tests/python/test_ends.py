@@ -188,6 +188,28 @@ print(reloader.wait(30).state, recorder.summary.written)
     assert run(script, stateful, tmp_path) == "ready 2\n"
 
 
+def test_a_fork_in_the_middle_of_another_threads_step(endless: Path, tmp_path: Path) -> None:
+    """The child has the step's lock, and nobody who gives it back."""
+    script = """
+manager = leapp.InferenceManager(bundle)
+threading.Thread(target=manager.run_policy, args=(large,), daemon=True).start()
+time.sleep(0.2)
+child = os.fork()
+if child == 0:
+    try:
+        manager.run_policy(small)
+    except RuntimeError as problem:
+        os.write(1, str(problem).encode() + b"\\n")
+    leapp.InferenceManager(bundle, engine="onnxruntime").run_policy(small)
+    os._exit(3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    found = run(script, endless, tmp_path)
+    assert found == (
+        "another thread was in the middle of a step when this process was forked: load the bundle again\n3\n"
+    )
+
+
 def test_ctrl_c_in_a_slow_loop(endless: Path, tmp_path: Path) -> None:
     script = """
 press()

@@ -18,6 +18,7 @@
 #include "options.h"
 #include "runtime/mock.h"
 #include "runtime/pipeline_access.h"
+#include "runtime/worker.h"
 #include "signing.h"
 
 namespace nb = nanobind;
@@ -113,7 +114,9 @@ class Manager::Turn {
       raise(failed_precondition("this InferenceManager is in the middle of a step, on this thread"));
     }
     has_ = manager.mutex_.try_lock() || wait(longest);
-    if (has_) manager.running_ = std::this_thread::get_id();
+    if (!has_) return;
+    manager.running_ = std::this_thread::get_id();
+    manager.forks_ = runtime::fork_number();
   }
   ~Turn() {
     if (!has_) return;
@@ -129,6 +132,10 @@ class Manager::Turn {
   static constexpr milliseconds kAsLongAsItTakes{std::chrono::hours(24 * 365)};
 
   bool wait(milliseconds longest) {
+    if (manager_.forks_ != runtime::fork_number()) {
+      raise(failed_precondition(
+          "another thread was in the middle of a step when this process was forked: load the bundle again"));
+    }
     // When Python ends, threads stay where they are, also one whose turn it is.
     constexpr milliseconds kPiece{100};
     constexpr milliseconds kLongestAtTheEnd{1000};

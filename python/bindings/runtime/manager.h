@@ -131,6 +131,7 @@ class Manager {
   std::uint64_t bundles_ = 0;  ///< how often look_at_states() was called
   std::timed_mutex mutex_;
   std::atomic<std::thread::id> running_;  ///< the thread whose turn it is
+  std::atomic<std::uint64_t> forks_{0};   ///< runtime::fork_number() of its process
 };
 
 }  // namespace leapp::python
