@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from leapp import _runtime
 from leapp._runtime import Tick
-from leapp.errors import LeappOSError, LeappValueError
+from leapp.errors import LeappError, LeappValueError
 
 if TYPE_CHECKING:
     from leapp.runtime import InferenceManager
@@ -79,6 +80,8 @@ class Recorder:
         self._recorder = _runtime.Recorder(
             manager._manager, file, ring_bytes, chunk_bytes, float(flush_interval), sync, overwrite, list(cpus)
         )
+        # When the program ends without close(), the file has all steps and its index nevertheless.
+        self._end = weakref.finalize(self, self._recorder.finish)
 
     def record(self, tick: Tick | None = None) -> bool:
         """Take down the step that the manager has just done, also one that raised; with the times of a loop's tick.
@@ -100,6 +103,7 @@ class Recorder:
     def close(self) -> None:
         """Write what is left, and the index that viewers use. Raise an OSError when recording had stopped."""
         self._recorder.close()
+        self._end.detach()
 
     def __enter__(self) -> Recorder:
         """Do nothing."""
@@ -111,6 +115,6 @@ class Recorder:
         """Close; what went wrong inside matters more than a full disk."""
         try:
             self.close()
-        except LeappOSError:
+        except LeappError:
             if value is None:
                 raise

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from leapp._runtime import Manager
 from leapp.errors import LeappTypeError, LeappValueError
@@ -298,7 +298,7 @@ class InferenceManager:
 
     def reset_row(self, row: int, mode: Literal["exported", "zeros"] = "exported") -> None:
         """Begin anew in one row of a batch; the others go on."""
-        self._manager.reset_row(_rows(row, "row", 0), mode)
+        self._manager.reset_row(_rows(row, "row", 0), _mode(mode))
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -402,12 +402,18 @@ class InferenceManager:
 
         >>> manager.reset("first_frame")
         """
-        self._manager.reset(mode)
+        self._manager.reset(_mode(mode))
 
     @property
     def histories(self) -> list[str]:
         """The feedback inputs that are histories of what the caller gives, "node/port"."""
         return self._manager.histories
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied: models and their memory are of this process."""
+        raise LeappTypeError(
+            f"an InferenceManager cannot be pickled or copied; load {self._path!r} again where it is needed"
+        )
 
     def __repr__(self) -> str:
         """Name the nodes."""
@@ -428,6 +434,12 @@ def _rows(value: Any, name: str = "batch", least: int = 1) -> int:
     if value < least:
         raise LeappValueError(f"{name}: expected {least} or more, found {value}")
     return value
+
+
+def _mode(value: Any) -> str:
+    if not isinstance(value, str):
+        raise LeappTypeError(f"mode: expected a text, found {type(value).__name__}")
+    return value.encode("ascii", "backslashreplace").decode()
 
 
 def _kind_text(kind: str | Enum) -> str:

@@ -74,6 +74,7 @@ constexpr std::string_view kKnownPrivatePem =
 
 /// Null for what OpenSSL does not read.
 Handle<EVP_PKEY> key_once(std::string_view pem, bool is_public) {
+  begin_openssl();
   const Handle<BIO> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &free_bio);
   if (!bio) {
     forget_openssl_errors();
@@ -140,6 +141,7 @@ bool verified_once(const Ed25519Bytes& public_key, std::string_view message, con
 }  // namespace
 
 Result<PublicKey> PublicKey::from_bytes(const Ed25519Bytes& bytes) {
+  begin_openssl();
   PublicKey made;
   made.bytes_ = bytes;
   const Handle<EVP_PKEY> key = hold(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes.data(), bytes.size()));
@@ -182,6 +184,7 @@ Result<std::string> PublicKey::to_pem() const {
 PrivateKey::~PrivateKey() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
 
 Result<PrivateKey> PrivateKey::make() {
+  begin_openssl();
   const Handle<EVP_PKEY> key = hold(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
   PrivateKey made;
   std::size_t size = made.bytes_.size();

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
@@ -29,6 +30,7 @@ namespace {
 class Digest {
  public:
   explicit Digest(const EVP_MD* algorithm) : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    begin_openssl();
     ok_ = context_ != nullptr && EVP_DigestInit_ex(context_.get(), algorithm, nullptr) == 1;
   }
 
@@ -157,6 +159,10 @@ std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed)
   for (; left >= 8; left -= 8, at += 8) hash = absorb(hash, load_word(at));
   if (left > 0) hash = absorb(hash, load_word(at, left));
   return avalanche(hash);
+}
+
+void begin_openssl() noexcept {
+  [[maybe_unused]] static const int begun = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 }
 
 void forget_openssl_errors() {

@@ -99,4 +99,11 @@ Status MappedFile::unchanged() const {
   return io_error(fmt::format("cannot read {}: it was changed while it was read", path_.string()));
 }
 
+Status MappedFile::not_shorter() const {
+  struct ::stat now {};
+  if (::fstat(file_.number(), &now) != 0) return file_error("read", path_, errno);
+  if (now.st_size >= status_.st_size) return {};
+  return io_error(fmt::format("cannot read {}: it became shorter while it was read", path_.string()));
+}
+
 }  // namespace leapp::bundle

@@ -31,6 +31,8 @@ class MappedFile {
 
   /// kIo when the file is not what it was when it was mapped: what was read may be half of two files, or zeros.
   [[nodiscard]] Status unchanged() const;
+  /// kIo when the file has become shorter: somebody may have read zeros. It may have become longer.
+  [[nodiscard]] Status not_shorter() const;
 
  private:
   MappedFile(FileDescriptor file, const struct ::stat& status, std::filesystem::path path);

@@ -2,20 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/replay_recording.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "bundle/file_system.h"
+#include "bundle/mapped_file.h"
 #include "cli/opened_bundle.h"
 #include "cli/patience.h"
 #include "cli/replay_report.h"
@@ -78,6 +86,7 @@ class RecordedRun {
   };
 
   Status open();
+  void let_go_of_what_was_read();
   void note_other_files();
   Status step(const RecordedStep& recorded);
   Status set_state(const std::vector<std::vector<std::byte>>& values);
@@ -88,7 +97,9 @@ class RecordedRun {
   const RecordingReplay& options_;
   const Context& context_;
   OpenedBundle opened_;
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<const bundle::MappedFile> mapped_;
+  std::span<const std::byte> bytes_;
+  std::size_t released_ = 0;  ///< of these: read, and let go
   std::optional<Recording> recording_;
   std::optional<Pipeline> pipeline_;
   std::vector<Port> inputs_;
@@ -107,18 +118,33 @@ Status RecordedRun::at(const Status& status) const {
   return {status.code(), fmt::format("{}: {}", options_.file, status.message())};
 }
 
+// Mapped: a recording of days is larger than the machine's memory.
 Status RecordedRun::open() {
-  const std::uint64_t limit = runtime::memory_limit_of(options_.load.memory_limit);
-  std::error_code error;
-  if (const auto size = std::filesystem::file_size(options_.file, error); !error && size > limit) {
-    return invalid_argument(
-        fmt::format("{} has {}, the option memory_limit is {}", options_.file, bytes_text(size), bytes_text(limit)));
+  bundle::FileDescriptor file(
+      ::open(options_.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe must not wait
+  struct ::stat about {};
+  if (!file.is_open() || ::fstat(file.number(), &about) != 0) return bundle::file_error("read", options_.file, errno);
+  if (!S_ISREG(about.st_mode)) return io_error(fmt::format("cannot read {}: it is not a regular file", options_.file));
+  if (about.st_size > 0) {
+    LEAPP_ASSIGN_OR_RETURN(mapped_, bundle::MappedFile::map(std::move(file), about, options_.file));
+    if (!mapped_) return io_error(fmt::format("cannot read {}: too many files are mapped", options_.file));
+    bytes_ = mapped_->bytes();
   }
-  LEAPP_ASSIGN_OR_RETURN(bytes_, bundle::read_file(options_.file, limit));
   auto recording = Recording::open({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
   if (!recording.ok()) return at(recording.status());
   recording_ = std::move(recording).value();
   return {};
+}
+
+// What was compared is not looked at again.
+void RecordedRun::let_go_of_what_was_read() {
+  constexpr std::size_t kOften = std::size_t{16} << 20U;
+  const std::size_t read = std::min<std::size_t>(recording_->offset(), bytes_.size()) / kOften * kOften;
+  if (read <= released_) return;
+  // The mapping begins with a page, and so does each part.
+  auto* const from = const_cast<std::byte*>(bytes_.data()) + released_;
+  (void)::madvise(from, read - released_, MADV_DONTNEED);
+  released_ = read;
 }
 
 Status RecordedRun::prepare() {
@@ -228,7 +254,10 @@ Status RecordedRun::step_all() {
     if (const Status stepped = step(recorded); !stepped.ok()) return at(stepped);
     dropped_ = recorded.info.dropped;
     ++steps_;
+    let_go_of_what_was_read();
   }
+  // It may be written to while it is replayed, and then has more than was looked at; but not become another.
+  if (mapped_ && all_read_) LEAPP_RETURN_IF_ERROR(mapped_->not_shorter());
   if (steps_ < options_.steps.value_or(0)) {
     return invalid_argument(
         fmt::format("--steps: expected at most {}, for which there is data, found {}", steps_, *options_.steps));

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "leapp/engine/stop.h"
 
+#include <chrono>
+#include <thread>
+
 namespace leapp::engine {
 
 void Stop::request() noexcept {
@@ -22,7 +25,10 @@ Stop::Run::~Run() {
   if (stop_ == nullptr) return;
   stop_->end_.store(nullptr);
   // Somebody may be calling it. A signal handler of this thread is not: it would have returned.
-  while (stop_->ending_.load() != 0) {
+  // Whoever it is may have lost its core to this very thread, which lets go of it then.
+  for (int looks = 0; stop_->ending_.load() != 0; ++looks) {
+    constexpr int kSoon = 1000;
+    if (looks > kSoon) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 

@@ -141,7 +141,8 @@ void append_data_end(std::string& to, std::uint32_t crc) {
   put(to, crc);
 }
 
-void append_footer(std::string& summary, std::uint64_t summary_start, std::uint64_t summary_offset_start) {
+void append_footer(std::string& summary, std::uint64_t summary_start, std::uint64_t summary_offset_start,
+                   std::uint32_t crc) {
   {
     const OpenRecord record(summary, Opcode::kFooter);
     put(summary, summary_start);
@@ -150,7 +151,7 @@ void append_footer(std::string& summary, std::uint64_t summary_start, std::uint6
   }
   // The checksum covers the footer up to itself, the length of its record included.
   const std::size_t covered = summary.size() - sizeof(std::uint32_t);
-  const std::uint32_t crc = crc32(std::string_view(summary).substr(0, covered));
+  crc = crc32(std::string_view(summary).substr(0, covered), crc);
   std::memcpy(summary.data() + covered, &crc, sizeof crc);
   summary += kMagic;
 }

@@ -45,8 +45,9 @@ void append_metadata_index(std::string& to, std::uint64_t offset, std::uint64_t 
 void append_summary_offset(std::string& to, Opcode group, std::uint64_t start, std::uint64_t length);
 void append_data_end(std::string& to, std::uint32_t crc);
 
-/// The footer and the magic number after it. `summary` is all that stands before it from `summary_start` on; the footer
-/// has its checksum.
-void append_footer(std::string& summary, std::uint64_t summary_start, std::uint64_t summary_offset_start);
+/// The footer and the magic number after it. `summary` is all that stands before it from `summary_start` on, or the
+/// rest of it and `crc` that of what came before; the footer has its checksum.
+void append_footer(std::string& summary, std::uint64_t summary_start, std::uint64_t summary_offset_start,
+                   std::uint32_t crc = 0);
 
 }  // namespace leapp::mcap

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "runtime/elements.h"
+#include "runtime/passed.h"
 
 namespace leapp::runtime {
 namespace {
@@ -71,6 +72,13 @@ Result<ChunkPlayer> ChunkPlayer::make(const Port& output, const ChunkOptions& op
   const std::size_t axis = output.temporal_axis->axis;
   player.source_ = output;
   player.options_ = options;
+  // Longer ones, times the rows, do not fit.
+  constexpr double kLongest = 1e12;  // thirty years
+  const double length = output.temporal_axis->period_ms * static_cast<double>(output.shape[axis]);
+  if (!(length <= kLongest)) {
+    return invalid_argument(fmt::format("{}: expected chunks of at most {} ms, found {} rows {} ms apart", output.name,
+                                        kLongest, output.shape[axis], output.temporal_axis->period_ms));
+  }
   player.period_ = nanoseconds(std::llround(output.temporal_axis->period_ms * kNanoseconds));
   player.overlap_ = nanoseconds(std::llround(options.overlap_ms * kNanoseconds));
   if (player.period_.count() < 1) {
@@ -104,8 +112,7 @@ void ChunkPlayer::take(Time start) noexcept {
 
 // In rows, from the first to the last.
 double ChunkPlayer::place(const Chunk& chunk, Time time) const noexcept {
-  const auto passed = std::chrono::duration_cast<nanoseconds>(time - chunk.start).count();
-  const double rows = static_cast<double>(passed) / static_cast<double>(period_.count());
+  const double rows = static_cast<double>(passed_between(chunk.start, time)) / static_cast<double>(period_.count());
   return std::clamp(rows, 0.0, static_cast<double>(rows_ - 1));
 }
 
@@ -122,7 +129,7 @@ double ChunkPlayer::value(const Chunk& chunk, double place, std::size_t element)
 ChunkResult ChunkPlayer::play(Time time) noexcept {
   if (!newest_.filled) return ChunkResult::kEmpty;
   const bool early = time < newest_.start;
-  const auto since = std::chrono::duration_cast<nanoseconds>(time - newest_.start);
+  const nanoseconds since(passed_between(newest_.start, time));
   double share = 1;  // of the newest
   if (before_.filled && options_.mode == ChunkMode::kBlend && since < overlap_) {
     share = static_cast<double>(since.count()) / static_cast<double>(overlap_.count());

@@ -59,6 +59,8 @@ PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::check(const Pipeline::Impl
 PipelineAccess::Fresh::Outcome PipelineAccess::Fresh::swap_into(Pipeline& running, StateOnSwap rule,
                                                                 ResetMode reset) noexcept {
   Pipeline::Impl& old = *running.impl_;
+  const Alone alone(old.busy);
+  if (!alone) return outcome_ = Outcome::kBusy;
   outcome_ = check(old, rule, reset);
   if (outcome_ != Outcome::kSwapped) return outcome_;
   if (old.guards) {
@@ -88,6 +90,8 @@ Status PipelineAccess::Fresh::status() const {
     case Outcome::kEarlierSerial:
       return data_loss(fmt::format("expected serial {} or later, which is the running bundle's, found {}",
                                    running_serial_, signature_ ? signature_->serial : 0));
+    case Outcome::kBusy:
+      return Alone::refusal();
     case Outcome::kNoHistory:
       return invalid_argument(
           "state is to be reset to the first frame, but no state of the new bundle is known to be a history of an "

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "leapp/base/status.h"
@@ -44,6 +45,7 @@ class PipelineAccess::Fresh {
     kEarlierSerial,
     kGuardedState,
     kNoHistory,
+    kBusy,
   };
 
   /// Checks that the ports agree, and makes the pipeline work on the seat's.
@@ -61,10 +63,11 @@ class PipelineAccess::Fresh {
   [[nodiscard]] Outcome outcome() const { return outcome_; }
   [[nodiscard]] bool state_kept() const { return state_kept_; }
   [[nodiscard]] const std::optional<bundle::Signature>& signature() const { return signature_; }
+  /// For the one who frees it next.
+  [[nodiscard]] std::optional<bundle::Signature> take_signature() noexcept { return std::move(signature_); }
 
-  std::uint64_t number = 0;      ///< of the request
-  std::filesystem::path bundle;  ///< what was asked for
-  Fresh* next = nullptr;         ///< in a list of such
+  std::uint64_t number = 0;  ///< of the request
+  Fresh* next = nullptr;     ///< in a list of such
 
  private:
   explicit Fresh(std::unique_ptr<Pipeline::Impl> impl);

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "runtime/passed.h"
 
 namespace leapp::runtime {
 namespace {
@@ -30,8 +33,6 @@ class SystemClock final : public LoopClock {
 
 SystemClock system_clock;
 
-std::int64_t between(Time from, Time to) noexcept { return std::chrono::duration_cast<nanoseconds>(to - from).count(); }
-
 void raise(std::atomic<std::uint64_t>& counter, std::uint64_t by) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
@@ -51,6 +52,16 @@ struct Loop::Impl {
   /// The n-th deadline: not the sum of n rounded periods.
   [[nodiscard]] Time deadline(Time start, std::uint64_t n) const noexcept {
     return start + nanoseconds(static_cast<std::int64_t>(std::llround(static_cast<long double>(n) * period)));
+  }
+
+  // stop() of another thread wakes nobody up, so a long sleep on the system's clock is several.
+  void sleep_until(Time now, Time due) noexcept {
+    constexpr std::chrono::milliseconds kPiece{100};
+    while (clock == &system_clock && due - now > kPiece && !stopped.load(std::memory_order_relaxed)) {
+      clock->sleep_until(now + kPiece, stopped);
+      now = clock->now();
+    }
+    clock->sleep_until(due, stopped);
   }
 
   double frequency = 0;
@@ -114,19 +125,20 @@ Status Loop::run_calls(bool (*call)(void*, Tick&), void* target) {
     const bool goes_on = call(target, tick);
     const Time end = self.clock->now();
     raise(statistics.calls, 1);
-    statistics.step.add(between(tick.woken, end));
-    statistics.lateness.add(between(tick.deadline, tick.woken));
-    if (tick.has_input_time_) statistics.input_age.add(between(tick.input_time_, end));
+    statistics.step.add(passed_between(tick.woken, end));
+    statistics.lateness.add(passed_between(tick.deadline, tick.woken));
+    if (tick.has_input_time_) statistics.input_age.add(passed_between(tick.input_time_, end));
     std::uint64_t next = tick.period + 1;
     Time due = self.deadline(start, next);
     if (end > due) {
       raise(statistics.overruns, 1);
       if (self.overrun == Overrun::kStop) {
         return failed_precondition(fmt::format("call {} of the loop took {} ns, at {} Hz there are {:.0f}", tick.number,
-                                               between(tick.woken, end), self.frequency,
+                                               passed_between(tick.woken, end), self.frequency,
                                                static_cast<double>(self.period)));
       }
-      const auto passed = static_cast<std::uint64_t>(static_cast<long double>(between(start, end)) / self.period);
+      const auto passed =
+          static_cast<std::uint64_t>(static_cast<long double>(passed_between(start, end)) / self.period);
       const std::uint64_t after = std::max(passed + 1, next);
       raise(statistics.skipped, after - next);
       next = after;
@@ -136,7 +148,7 @@ Status Loop::run_calls(bool (*call)(void*, Tick&), void* target) {
     ++tick.number;
     tick.period = next;
     tick.deadline = due;
-    self.clock->sleep_until(tick.deadline, self.stopped);
+    self.sleep_until(end, due);
     tick.woken = self.clock->now();
   }
   return {};

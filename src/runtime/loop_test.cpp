@@ -243,6 +243,71 @@ TEST(Loop, StopsFromAnotherThread) {
   EXPECT_EQ(calls, 0) << "it stays stopped";
 }
 
+// The other thread wakes nobody up.
+TEST(Loop, StopsFromAnotherThreadWhileItSleeps) {
+  Loop loop = Loop::make({.frequency = 1e-3}).value();
+  std::thread stopper;
+  EXPECT_TRUE(loop.run([&](Tick&) {
+                    stopper = std::thread([&] {
+                      std::this_thread::sleep_for(20ms);
+                      loop.stop();
+                    });
+                    return true;
+                  })
+                  .ok());
+  stopper.join();
+  EXPECT_EQ(loop.statistics().summary().calls, 1U);
+}
+
+// A machine that was asleep, a debugger, a simulation that was begun anew: nothing is made up for.
+TEST(Loop, AClockThatJumps) {
+  TestClock clock;
+  Loop loop = loop_of(clock, 1000);
+  std::vector<std::uint64_t> periods;
+  ASSERT_TRUE(loop.run([&](Tick& tick) {
+                    periods.push_back(tick.period);
+                    if (tick.number == 1) clock.pass(24h * 365);
+                    if (tick.number == 3) clock.pass(-30min);
+                    return tick.number < 5;
+                  })
+                  .ok());
+  const std::uint64_t later = std::uint64_t{24} * 365 * 3600 * 1000 + 2;  // at 1 ms: one period, and a year
+  EXPECT_EQ(periods, (std::vector<std::uint64_t>{0, 1, later, later + 1, later + 2, later + 3}));
+  EXPECT_EQ(loop.statistics().summary().overruns, 1U);
+  EXPECT_EQ(loop.statistics().summary().skipped, later - 2);
+}
+
+TEST(Loop, TimesThatCannotBe) {
+  TestClock clock;
+  Loop loop = loop_of(clock, 1000);
+  ASSERT_TRUE(loop.run([&](Tick& tick) {
+                    tick.set_input_time(tick.number % 2 == 0 ? Time::min() : Time::max());
+                    clock.pass(1us);
+                    return tick.number < 99;
+                  })
+                  .ok());
+  const DurationSummary age = loop.statistics().summary().input_age;
+  EXPECT_EQ(age.count, 100U);
+  EXPECT_EQ(age.max, std::int64_t{1} << 43);
+  EXPECT_NEAR(age.mean, 0x1p42, 0x1p36) << "half of them are none at all";
+}
+
+// A hundred days at 1 kHz, and more than 2^32 of them.
+TEST(Loop, TheLastOfManyPeriods) {
+  TestClock clock;
+  Loop loop = loop_of(clock, 1000);
+  const Time start = clock.now();
+  ASSERT_TRUE(loop.run([&](Tick& tick) {
+                    if (tick.number == 0) clock.pass(24h * 100 - 500us);
+                    if (tick.number == 1) {
+                      EXPECT_EQ(tick.period, 8'640'000'000U);
+                      EXPECT_EQ(tick.deadline - start, 24h * 100);
+                    }
+                    return tick.number < 1;
+                  })
+                  .ok());
+}
+
 Loop* in_handler = nullptr;
 
 TEST(Loop, ASignalEndsItsSleep) {

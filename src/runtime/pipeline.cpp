@@ -209,6 +209,10 @@ StepResult Pipeline::Impl::try_step() noexcept {
 
 StepResult Pipeline::step() noexcept {
   Impl& self = *impl_;
+  const Alone alone(self.busy);
+  if (!alone) [[unlikely]] {
+    return StepResult::kBusy;
+  }
   if (!self.prepared) [[unlikely]] {
     return StepResult::kNotPrepared;
   }
@@ -230,6 +234,8 @@ StepResult Pipeline::step() noexcept {
 }
 
 Status Pipeline::error() const {
+  const Alone alone(impl_->busy);
+  if (!alone) return Alone::refusal();
   if (!impl_->prepared) return failed_precondition("the pipeline is not prepared: call prepare() before step()");
   if (impl_->guards && impl_->guards->refused()) return impl_->guards->error();
   if (!impl_->failed) return {};
@@ -245,6 +251,8 @@ void Pipeline::reset() { (void)reset(ResetMode::kExported); }
 
 Status Pipeline::reset(ResetMode mode) {
   const bool first_frame = mode == ResetMode::kFirstFrame;
+  const Alone alone(impl_->busy);
+  if (!alone) return Alone::refusal();
   if (!impl_->may_reset(mode)) {
     return failed_precondition(
         fmt::format("reset to the first frame: no state of this bundle is known to be a history of an input ({}); "

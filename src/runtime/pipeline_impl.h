@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -36,6 +37,29 @@ struct SeatedPort {
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   GuardedPlace place;
+};
+
+/// One thread's, for as long as this object lives, unless another had it first.
+class Alone {
+ public:
+  explicit Alone(std::atomic<bool>& busy) noexcept
+      : busy_(busy), is_(!busy.exchange(true, std::memory_order_acquire)) {}
+  ~Alone() {
+    if (is_) busy_.store(false, std::memory_order_release);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+  explicit operator bool() const noexcept { return is_; }
+  /// What to say when it is not.
+  [[nodiscard]] static Status refusal() {
+    return failed_precondition(
+        "another thread is in the middle of a step of this pipeline, which belongs to one thread at a time");
+  }
+
+ private:
+  std::atomic<bool>& busy_;
+  bool is_;
 };
 
 /// State, with all in one text that makes it the same as another bundle's.
@@ -120,6 +144,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::vector<Gather> gathers;
   std::vector<Copy> copies;
   std::vector<engine::Report> engine_reports;
+  std::atomic<bool> busy{false};  ///< see Alone
   unsigned parity = 0;
   bool prepared = false;
   std::optional<std::size_t> failed;   ///< the node at which the last step ended

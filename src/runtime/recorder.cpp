@@ -3,9 +3,7 @@
 #include "leapp/runtime/recorder.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,10 +13,10 @@
 #include <future>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "leapp/bundle/reader.h"
 #include "runtime/pipeline_impl.h"
@@ -26,6 +24,7 @@
 #include "runtime/recording_layout.h"
 #include "runtime/step_ring.h"
 #include "runtime/step_tap.h"
+#include "runtime/worker.h"
 
 namespace leapp::runtime {
 namespace {
@@ -41,9 +40,10 @@ std::size_t aligned(std::size_t at) { return (at + kSlotAlignment - 1) / kSlotAl
 std::int64_t nanoseconds_of(Time time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); }
 
 Status check(const RecorderOptions& options) {
-  if (options.flush_interval < Milliseconds(0)) {
+  constexpr Milliseconds kLongest = std::chrono::hours(24 * 365);
+  if (options.flush_interval < Milliseconds(0) || options.flush_interval > kLongest) {
     return invalid_argument(
-        fmt::format("flush_interval: expected 0 ms or more, found {}", options.flush_interval.count()));
+        fmt::format("flush_interval: expected 0 to {} ms, found {}", kLongest.count(), options.flush_interval.count()));
   }
   constexpr std::size_t kLargestChunk = std::size_t{1} << 30U;
   if (options.chunk_bytes > kLargestChunk) {
@@ -140,31 +140,34 @@ std::int64_t unix_offset() {
   return since(std::chrono::system_clock::now()) - since(steady_clock::now());
 }
 
-// The loop's thread may be pinned and of high priority, and this one has inherited that.
 Status make_ordinary(const std::vector<int>& cpus) {
-  sigset_t all;
-  sigfillset(&all);  // SIGXFSZ too: a file that may not grow is an error like others
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  const sched_param parameters{.sched_priority = 0};
-  (void)::sched_setscheduler(0, SCHED_OTHER, &parameters);
+  leave_the_loop_alone(Priority::kOrdinary);
+  if (cpus.empty()) return {};
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (std::size_t i = 0; i < CPU_SETSIZE && cpus.empty(); ++i) CPU_SET(i, &set);
   for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
-  if (::sched_setaffinity(0, sizeof set, &set) == 0 || cpus.empty()) return {};
+  if (::sched_setaffinity(0, sizeof set, &set) == 0) return {};
   return invalid_argument("cpus: the system does not let the thread run on these cores");
+}
+
+/// Why nothing is recorded in a child that fork() has made.
+Status of_another_process() {
+  return failed_precondition("the recorder is of the process that this one was forked from: make a new one");
 }
 
 }  // namespace
 
 struct Recorder::Impl {
   ~Impl() { (void)close(); }
+  /// What ~Recorder does instead in a child that fork() has made: nobody there waits for the thread, or writes.
+  void leave() noexcept;
 
   /// Gives everything its place in a slot, and makes the ring.
   Status lay_out(Pipeline::Impl& recorded, RecordingLayout& layout, std::size_t ring_bytes);
   Status start(RecordingLayout layout, RecordingFile::Options options);
   void run(std::promise<Status>& opened);
   Status work();
+  Status work_until_closed();
   /// How many steps it has taken from the ring.
   Result<std::size_t> drain();
   void wait(std::size_t taken);
@@ -172,6 +175,7 @@ struct Recorder::Impl {
   void publish() noexcept;
   Status close();
   [[nodiscard]] Status status() const {
+    if (worker.is_elsewhere()) return of_another_process();
     if (failed.load(std::memory_order_acquire)) return error;
     if (!tap->swapped.load(std::memory_order_relaxed)) return {};
     return failed_precondition("another bundle was swapped in, and a recording is of one: make a new recorder");
@@ -184,7 +188,7 @@ struct Recorder::Impl {
   Pipeline::Impl* pipeline = nullptr;
   std::optional<RecordingFile> file;  ///< of the thread alone
 
-  std::thread thread;
+  Worker worker;
   std::mutex mutex;
   std::condition_variable woken;
   bool closing = false;
@@ -220,22 +224,19 @@ Status Recorder::Impl::start(RecordingLayout layout, RecordingFile::Options opti
   path = options.path;
   cpus = options.recorder.cpus;
   file.emplace(std::move(layout), std::move(options));
-  std::promise<Status> opened;
-  std::future<Status> result = opened.get_future();
-  try {
-    thread = std::thread([this, &opened] { run(opened); });
-  } catch (const std::system_error& problem) {
-    return internal_error(fmt::format("no thread for the recorder: {}", problem.what()));
-  }
+  const auto opened = std::make_shared<std::promise<Status>>();
+  std::future<Status> result = opened->get_future();
+  LEAPP_RETURN_IF_ERROR(worker.start("leapp-recorder", "the recorder", [this, opened] { run(*opened); }));
   Status status = result.get();
-  if (!status.ok()) thread.join();
+  if (!status.ok()) worker.join();
   return status;
 }
 
 void Recorder::Impl::run(std::promise<Status>& opened) {
-  pthread_setname_np(pthread_self(), "leapp-recorder");
-  Status status = make_ordinary(cpus);
-  if (status.ok()) status = file->open();
+  Status status = without_exceptions([this]() -> Status {
+    LEAPP_RETURN_IF_ERROR(make_ordinary(cpus));
+    return file->open();
+  });
   const bool ok = status.ok();
   publish();
   opened.set_value(std::move(status));
@@ -245,7 +246,12 @@ void Recorder::Impl::run(std::promise<Status>& opened) {
   publish();
 }
 
+// Memory that runs out here is an error of the recorder like a full disk, and not the end of the program.
 Status Recorder::Impl::work() {
+  return without_exceptions([this] { return work_until_closed(); });
+}
+
+Status Recorder::Impl::work_until_closed() {
   for (;;) {
     bool last = false;
     {
@@ -263,9 +269,12 @@ Status Recorder::Impl::work() {
 Result<std::size_t> Recorder::Impl::drain() {
   std::size_t taken = 0;
   for (; const std::byte* slot = ring->front(); ++taken) {
-    const Status added = file->add(slot);
+    const std::uint64_t before = file->steps() + file->waiting();
+    const Status added = without_exceptions([&] { return file->add(slot); });
     ring->pop();  // it is in the file's chunk, also when that could not be written
-    LEAPP_RETURN_IF_ERROR(added);
+    if (added.ok()) continue;
+    if (file->steps() + file->waiting() == before) tap->dropped.fetch_add(1, std::memory_order_relaxed);
+    return added;
   }
   return taken;
 }
@@ -282,8 +291,13 @@ void Recorder::Impl::wait(std::size_t taken) {
 void Recorder::Impl::stop_for(const Status& why) {
   tap->stopped.store(true, std::memory_order_relaxed);
   tap->dropped.fetch_add(file->waiting(), std::memory_order_relaxed);
-  file->finish_after_error();
-  error = {why.code(), fmt::format("{}; recording has stopped after {} steps", why.message(), file->steps())};
+  error = without_exceptions([&]() -> Status {
+    return {why.code(), fmt::format("{}; recording has stopped after {} steps", why.message(), file->steps())};
+  });
+  (void)without_exceptions([this]() -> Status {
+    file->finish_after_error();
+    return {};
+  });
   failed.store(true, std::memory_order_release);
 }
 
@@ -293,24 +307,37 @@ void Recorder::Impl::publish() noexcept {
 }
 
 Status Recorder::Impl::close() {
-  if (!thread.joinable()) return status();
   if (!tap->detached) pipeline->recorded.tap = nullptr;
   tap->detached = true;
+  if (!worker.is_here()) return status();
   {
     const std::lock_guard lock(mutex);
     closing = true;
   }
   woken.notify_all();
-  thread.join();
+  worker.join();
   // After an error there are steps in the ring that nobody has taken.
   for (; ring->front() != nullptr; ring->pop()) tap->dropped.fetch_add(1, std::memory_order_relaxed);
   return status();
 }
 
+void Recorder::Impl::leave() noexcept {
+  if (!tap->detached) pipeline->recorded.tap = nullptr;
+  tap->detached = true;
+}
+
 Recorder::Recorder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Recorder::Recorder(Recorder&&) noexcept = default;
-Recorder& Recorder::operator=(Recorder&&) noexcept = default;
-Recorder::~Recorder() = default;
+Recorder& Recorder::operator=(Recorder&& other) noexcept {
+  Recorder taken(std::move(other));
+  std::swap(impl_, taken.impl_);
+  return *this;
+}
+Recorder::~Recorder() {
+  if (!impl_ || !impl_->worker.is_elsewhere()) return;
+  impl_->leave();
+  (void)impl_.release();  // the thread of the other process waits on it
+}
 
 Result<Recorder> Recorder::make(Pipeline& pipeline, const fs::path& file, RecorderOptions options) {
   LEAPP_RETURN_IF_ERROR(check(options));
@@ -335,7 +362,7 @@ Result<Recorder> Recorder::make(Pipeline& pipeline, const fs::path& file, Record
 
 bool Recorder::record(const StepTimes& times) noexcept {
   StepTap& tap = *impl_->tap;
-  if (tap.detached) return false;
+  if (tap.detached || impl_->worker.is_elsewhere()) return false;
   const Pipeline::Impl& inside = *impl_->pipeline;
   const bool refused = inside.guards && inside.guards->refused();
   const StepResult result = refused ? StepResult::kRefused : inside.failed ? StepResult::kFailed : StepResult::kOk;

@@ -222,6 +222,7 @@ Result<bool> Recording::next_chunk() {
     }
     if (!sound) return data_loss(fmt::format("byte {}: a chunk is not what its checksum says", record->offset));
     chunk_ = mcap::Records(chunk.records, chunk.offset);
+    chunk_begin_ = record->offset;
     return true;
   }
 }

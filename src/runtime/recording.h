@@ -54,6 +54,8 @@ class Recording {
   [[nodiscard]] LEAPP_API std::string about(std::string_view key) const;
   /// SHA-256 of the bundle's files by name.
   [[nodiscard]] const mcap::TextMap& files() const { return files_; }
+  /// Where the chunk that is being read begins: what stands before it was read.
+  [[nodiscard]] std::uint64_t offset() const { return chunk_begin_; }
   /// After the last step: whether the file ends in the middle, as when the program was killed.
   [[nodiscard]] bool cut_off() const { return cut_off_; }
 
@@ -79,6 +81,7 @@ class Recording {
 
   mcap::Records records_;
   mcap::Records chunk_;
+  std::uint64_t chunk_begin_ = 0;
   mcap::TextMap about_;
   mcap::TextMap files_;
   std::vector<Port> inputs_;

@@ -62,6 +62,10 @@ class RecordingFile {
     std::uint32_t memories = 0;  ///< and with what the guards remember
   };
 
+  Status open_file();
+  Status remove_old();
+  [[nodiscard]] Status lock() const;
+  [[nodiscard]] Status check_still_there() const;
   void begin_chunk();
   void add_message(std::uint16_t channel, const SlotHead& head, std::size_t size);
   void add_values(const RecordedPort& port, std::uint16_t channel, const SlotHead& head, const std::byte* values);
@@ -71,11 +75,14 @@ class RecordingFile {
   [[nodiscard]] mcap::ChunkIndex index_of(const Chunk& chunk) const;
   [[nodiscard]] std::uint64_t messages_in(const Chunk& chunk, std::uint16_t channel) const;
   [[nodiscard]] mcap::Statistics statistics() const;
-  [[nodiscard]] std::string summary() const;
+  Status write_summary();
+  void cut_to_end();
+  void close_file();
 
   RecordingLayout layout_;
   Options options_;
   bundle::FileDescriptor file_;
+  bool is_regular_ = false;  ///< no device or pipe
   std::string definitions_;  ///< schemas and channels
   std::vector<std::pair<std::uint64_t, std::uint64_t>> metadata_places_;
   std::uint64_t end_ = 0;  ///< of what is whole in the file

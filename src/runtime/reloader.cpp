@@ -18,10 +18,10 @@
 #include <future>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "bundle/file_system.h"
 #include "bundle/verified_files.h"
@@ -29,6 +29,7 @@
 #include "runtime/bundle_watch.h"
 #include "runtime/fresh.h"
 #include "runtime/reloader_access.h"
+#include "runtime/worker.h"
 
 namespace leapp::runtime {
 
@@ -62,11 +63,16 @@ struct __attribute__((visibility("hidden"))) Reloader::Impl {
 
   Status start();
   void run();
+  /// One round of that; false: it is to end.
+  bool work();
   void wait_for_news() const;
   void collect();
-  void finish(const Fresh& fresh);
+  void finish(Fresh& fresh) noexcept;
   void handle(std::uint64_t number, const fs::path& bundle);
-  Result<std::unique_ptr<Fresh>> make_fresh(const fs::path& bundle) const;
+  void fail(std::uint64_t number, const Status& why) noexcept;
+  Result<std::unique_ptr<Fresh>> make_fresh(const fs::path& bundle, std::shared_ptr<engine::Stop> stop) const;
+  void end_loading() const noexcept;
+  [[nodiscard]] ReloadReport report_of_a_child() const;
   std::uint64_t request(const fs::path& bundle);
   void retire(Fresh* fresh) noexcept;
   void wake() const noexcept;
@@ -87,18 +93,22 @@ struct __attribute__((visibility("hidden"))) Reloader::Impl {
   ReloadReport report;
   bool pending = false;  ///< `report` is of a request that nobody has begun to load
   bool stopping = false;
+  std::shared_ptr<engine::Stop> loading;  ///< ends the first run of what is being loaded; null: nothing, or not ours
+  std::chrono::steady_clock::time_point next_look;  ///< the loading thread's own, as the next
+  bool changed_on_disk = false;                     ///< what is watched, and nobody has requested it
 
-  std::thread thread;
+  Worker worker;
 };
 
 Reloader::Impl::~Impl() {
-  if (thread.joinable()) {
+  if (worker.is_here()) {
     {
       const std::lock_guard lock(mutex);
       stopping = true;
+      end_loading();
     }
     wake();
-    thread.join();
+    worker.join();
   }
   retire(ready.exchange(nullptr));
   for (Fresh* fresh = retired.exchange(nullptr); fresh != nullptr;) {
@@ -110,19 +120,15 @@ Reloader::Impl::~Impl() {
 Status Reloader::Impl::start() {
   news = bundle::FileDescriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!news.is_open()) return internal_error(fmt::format("reloader: no eventfd: {}", std::strerror(errno)));
-  std::promise<Status> started;
-  std::future<Status> status = started.get_future();
-  try {
-    thread = std::thread([this, started = std::move(started)]() mutable {
-      give_way(options.nice);
-      const auto notes = make_realtime({.cpus = options.cpus, .required = true});
-      const bool fine = notes.ok();
-      started.set_value(fine ? Status() : notes.status());
-      if (fine) run();
-    });
-  } catch (const std::system_error& error) {
-    return internal_error(fmt::format("reloader: no thread: {}", error.what()));
-  }
+  const auto started = std::make_shared<std::promise<Status>>();
+  std::future<Status> status = started->get_future();
+  LEAPP_RETURN_IF_ERROR(worker.start("leapp-reloader", "the reloader", [this, started] {
+    give_way(options.nice);
+    const auto notes = make_realtime({.cpus = options.cpus, .required = true});
+    const bool fine = notes.ok();
+    started->set_value(fine ? Status() : notes.status());
+    if (fine) run();
+  }));
   return status.get();
 }
 
@@ -148,12 +154,12 @@ void Reloader::Impl::retire(Fresh* fresh) noexcept {
   }
 }
 
-void Reloader::Impl::finish(const Fresh& fresh) {
-  if (fresh.outcome() == Fresh::Outcome::kSwapped) seat.signature = fresh.signature();
+void Reloader::Impl::finish(Fresh& fresh) noexcept {
+  if (fresh.outcome() == Fresh::Outcome::kSwapped) seat.signature = fresh.take_signature();
   if (fresh.outcome() == Fresh::Outcome::kWaiting) return;  // a newer request came before
   const std::lock_guard lock(mutex);
   if (fresh.number != report.number) return;
-  report.status = fresh.status();
+  report.status = without_exceptions([&] { return fresh.status(); });
   report.state = report.status.ok() ? ReloadState::kSwapped : ReloadState::kFailed;
   report.state_kept = fresh.state_kept();
   changed.notify_all();
@@ -161,16 +167,29 @@ void Reloader::Impl::finish(const Fresh& fresh) {
 
 // What the loop's thread has replaced or refused, the oldest first.
 void Reloader::Impl::collect() {
-  Fresh* newest = retired.exchange(nullptr, std::memory_order_acquire);
-  std::vector<std::unique_ptr<Fresh>> all;
-  for (; newest != nullptr; newest = newest->next) all.emplace_back(newest);
-  outstanding -= all.size();
-  std::for_each(all.rbegin(), all.rend(), [&](const std::unique_ptr<Fresh>& fresh) { finish(*fresh); });
+  Fresh* oldest = nullptr;
+  for (Fresh* newest = retired.exchange(nullptr, std::memory_order_acquire); newest != nullptr;) {
+    Fresh* const before = std::exchange(newest->next, oldest);
+    oldest = std::exchange(newest, before);
+  }
+  while (oldest != nullptr) {
+    const std::unique_ptr<Fresh> fresh(oldest);
+    oldest = fresh->next;
+    --outstanding;
+    finish(*fresh);
+  }
 }
 
-Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle) const {
+// What nobody waits for any more need not come to its end. REQUIRES: `mutex` is ours.
+void Reloader::Impl::end_loading() const noexcept {
+  if (loading) loading->request();
+}
+
+Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle,
+                                                          std::shared_ptr<engine::Stop> stop) const {
   LoadOptions how = options.load;
   how.prepare = true;
+  if (stop) how.engine.stop = std::move(stop);
   if (!how.trusted_keys.empty() && seat.signature) {
     how.minimum_serial = std::max(how.minimum_serial, seat.signature->serial);
   }
@@ -187,27 +206,46 @@ Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle
 }
 
 void Reloader::Impl::handle(std::uint64_t number, const fs::path& bundle) {
-  auto made = make_fresh(bundle);
+  // Another one each time: that of a bundle that runs is its own.
+  auto stop = options.load.engine.stop ? nullptr : std::make_shared<engine::Stop>();
+  {
+    const std::lock_guard lock(mutex);
+    if (stopping || number != report.number) return;
+    loading = stop;
+  }
+  auto made = make_fresh(bundle, std::move(stop));
   std::unique_ptr<Fresh> superseded;  // freed when the mutex is free again
   const std::lock_guard lock(mutex);
-  if (number != report.number) {
+  loading.reset();
+  if (stopping || number != report.number) {
     if (made.ok()) superseded = std::move(made).value();
     return;
   }
   report.status = made.status();
-  report.state = made.ok() ? ReloadState::kReady : ReloadState::kFailed;
   if (made.ok()) {
     std::unique_ptr<Fresh> fresh = std::move(made).value();
     fresh->number = number;
-    fresh->bundle = bundle;
     report.signature = fresh->signature();
     ready.store(fresh.release(), std::memory_order_release);
     ++outstanding;
   }
+  report.state = report.status.ok() ? ReloadState::kReady : ReloadState::kFailed;
+  changed.notify_all();
+}
+
+// Where memory ran out around a load.
+void Reloader::Impl::fail(std::uint64_t number, const Status& why) noexcept {
+  if (why.ok()) return;
+  const std::lock_guard lock(mutex);
+  loading.reset();
+  if (number != report.number || report.state != ReloadState::kLoading) return;
+  report.state = ReloadState::kFailed;
+  report.status = why;
   changed.notify_all();
 }
 
 std::uint64_t Reloader::Impl::request(const fs::path& bundle) {
+  if (worker.is_elsewhere()) return 0;
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex);
@@ -217,6 +255,7 @@ std::uint64_t Reloader::Impl::request(const fs::path& bundle) {
     report.bundle = bundle;
     report.state = ReloadState::kLoading;
     pending = true;
+    end_loading();
     retire(ready.exchange(nullptr, std::memory_order_acq_rel));
   }
   wake();
@@ -224,32 +263,63 @@ std::uint64_t Reloader::Impl::request(const fs::path& bundle) {
 }
 
 void Reloader::Impl::run() {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point next_look = Clock::now() + options.poll;
-  for (;;) {
-    wait_for_news();
-    collect();
-    std::uint64_t number = 0;
-    fs::path bundle;
-    bool wanted = false;
-    {
-      const std::lock_guard lock(mutex);
-      if (stopping) return;
-      wanted = std::exchange(pending, false);
-      number = report.number;
-      bundle = report.bundle;
-    }
-    if (wanted) handle(number, bundle);
-    if (Clock::now() < next_look) continue;
-    next_look = Clock::now() + options.poll;
-    if (watch.look()) request(options.watch);
+  using std::chrono::milliseconds;
+  next_look = std::chrono::steady_clock::now() + options.poll;
+  for (bool goes_on = true; goes_on;) {
+    // Where memory runs out outside of a load, what was asked for is still to be done a moment later.
+    const Status worked = without_exceptions([&]() -> Status {
+      goes_on = work();
+      return {};
+    });
+    if (!worked.ok()) std::this_thread::sleep_for(milliseconds(100));
   }
+}
+
+bool Reloader::Impl::work() {
+  wait_for_news();
+  collect();
+  std::uint64_t number = 0;
+  fs::path bundle;
+  bool wanted = false;
+  {
+    const std::lock_guard lock(mutex);
+    if (stopping) return false;
+    number = report.number;
+    bundle = report.bundle;
+    wanted = std::exchange(pending, false);
+  }
+  if (wanted) {
+    fail(number, without_exceptions([&]() -> Status {
+           handle(number, bundle);
+           return {};
+         }));
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look) return true;
+  next_look = now + options.poll;
+  changed_on_disk = watch.look() || changed_on_disk;
+  if (changed_on_disk) request(options.watch);
+  changed_on_disk = false;
+  return true;
+}
+
+ReloadReport Reloader::Impl::report_of_a_child() const {
+  ReloadReport none;
+  none.state = ReloadState::kFailed;
+  none.status = failed_precondition("the reloader is of the process that this one was forked from: make a new one");
+  return none;
 }
 
 Reloader::Reloader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Reloader::Reloader(Reloader&&) noexcept = default;
-Reloader& Reloader::operator=(Reloader&&) noexcept = default;
-Reloader::~Reloader() = default;
+Reloader& Reloader::operator=(Reloader&& other) noexcept {
+  Reloader taken(std::move(other));
+  std::swap(impl_, taken.impl_);
+  return *this;
+}
+Reloader::~Reloader() {
+  if (impl_ && impl_->worker.is_elsewhere()) (void)impl_.release();  // the thread of the other process waits on it
+}
 
 Result<Reloader> ReloaderAccess::make(Pipeline& pipeline, ReloaderOptions options, Load load) {
   LEAPP_ASSIGN_OR_RETURN(PipelineAccess::Seat seat, PipelineAccess::Seat::of(pipeline));
@@ -291,11 +361,13 @@ SwapResult Reloader::swap_if_ready(Pipeline& pipeline) noexcept {
 }
 
 ReloadReport Reloader::report() const {
+  if (impl_->worker.is_elsewhere()) return impl_->report_of_a_child();
   const std::lock_guard lock(impl_->mutex);
   return impl_->report;
 }
 
 ReloadReport Reloader::wait(std::chrono::nanoseconds longest, bool loaded_is_enough) const {
+  if (impl_->worker.is_elsewhere()) return impl_->report_of_a_child();
   std::unique_lock lock(impl_->mutex);
   const auto done = [&] {
     const ReloadState state = impl_->report.state;

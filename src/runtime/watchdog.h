@@ -8,16 +8,20 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "leapp/engine/stop.h"
+#include "runtime/worker.h"
 
 namespace leapp::runtime {
 
 /// Ends what takes longer than it may. A thread of its own looks at the clock a few times in each `limit`; begin() and
-/// end() are two writes of a number.
+/// end() are two writes of a number. In a child that fork() has made, the first begin() starts another thread.
 class Watchdog {
  public:
+  /// A longer limit is this one.
+  static constexpr std::chrono::hours kLongest{24 * 365 * 100};
+
+  /// Throws std::bad_alloc and std::system_error when there is no thread to be had.
   Watchdog(std::shared_ptr<engine::Stop> stop, std::chrono::nanoseconds limit);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
@@ -30,16 +34,22 @@ class Watchdog {
   [[nodiscard]] std::chrono::nanoseconds limit() const { return limit_; }
 
  private:
-  void watch();
+  /// The thread, and what it waits on: left alone in a child that does not have it.
+  struct Watch {
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool done = false;
+    Worker worker;
+  };
+
+  Status start();
+  void watch(Watch& mine);
 
   std::shared_ptr<engine::Stop> stop_;
   std::chrono::nanoseconds limit_;
   std::atomic<std::int64_t> deadline_{0};  ///< 0: nothing runs
   std::atomic<bool> expired_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::thread thread_;
+  std::unique_ptr<Watch> watch_;
 };
 
 }  // namespace leapp::runtime

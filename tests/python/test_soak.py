@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,37 +18,9 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
-import record
+from soaking import ROUNDS, STEPS, stays_flat
 
 pytestmark = pytest.mark.long
-
-STEPS = int(os.environ.get("LEAPP_SOAK_STEPS", 10_000_000))
-ROUNDS = int(os.environ.get("LEAPP_SOAK_ROUNDS", 1_000))
-MOST_GROWTH_KB = 4_000  # what an allocator keeps for itself
-
-
-def resident() -> int:
-    gc.collect()
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
-
-
-def stays_flat(what: str, action: Callable[[int], bool], rounds: int, each: int = 1) -> None:
-    """The first tenth fills caches; after it nothing is added.
-
-    `action` is a round, or `each` of them, and says whether it compared a result.
-    """
-    before, compared = 0, 0
-    start = time.process_time()
-    for i in range(rounds):
-        if i == rounds // 10:
-            before = resident()
-        compared += action(i)
-    growth = resident() - before
-    assert compared > 0
-    assert growth < MOST_GROWTH_KB, f"{growth} kB in {rounds - rounds // 10} rounds"
-    figures = {"rounds": rounds * each, "growth in kB": growth, "compared": compared}
-    record.record("soak", what, figures | {"CPU seconds": round(time.process_time() - start)})
 
 
 def export_gru(folder: Path) -> Path:

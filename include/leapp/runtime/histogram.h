@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -20,9 +21,11 @@ class Histogram {
   static constexpr unsigned kBits = 4;  ///< buckets per doubling: 2^kBits
   static constexpr std::size_t kBuckets = (std::size_t{44} - kBits) << kBits;
 
-  /// Negative durations count as zero, longer ones than 2^43 ns (2.4 hours) as that. A few nanoseconds.
+  /// Negative durations count as zero, longer ones than 2^43 ns (2.4 hours) as that: a clock that was wrong for a
+  /// moment spoils one entry, and the sum of all is good for a century of such. A few nanoseconds.
   void add(std::int64_t nanoseconds) noexcept {
-    const auto value = static_cast<std::uint64_t>(nanoseconds < 0 ? 0 : nanoseconds);
+    constexpr auto kLongest = std::int64_t{1} << 43U;
+    const auto value = static_cast<std::uint64_t>(std::clamp<std::int64_t>(nanoseconds, 0, kLongest));
     raise(buckets_[bucket_of(value)], 1);
     raise(sum_, value);
     if (value > largest_.load(std::memory_order_relaxed)) largest_.store(value, std::memory_order_relaxed);

@@ -147,8 +147,9 @@ class LEAPP_API Loop {
         const_cast<void*>(static_cast<const void*>(&call)));
   }
 
-  /// The loop ends after the call that is running, or at once when it sleeps on the system's clock and a signal wakes
-  /// it. May be called from any thread and from a signal handler. A loop that was stopped stays so.
+  /// The loop ends after the call that is running, or, when it sleeps on the system's clock, within a tenth of a
+  /// second; at once when a signal wakes it. May be called from any thread and from a signal handler. A loop that was
+  /// stopped stays so.
   void stop() noexcept;
 
   [[nodiscard]] double frequency() const;

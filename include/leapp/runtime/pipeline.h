@@ -38,10 +38,13 @@ enum class [[nodiscard]] StepResult{
     kFailed,       ///< a model could not run: see error(); outputs and state are what they were
     kNotPrepared,  ///< prepare() was not called, or failed
     kRefused,      ///< a guard did not let the inputs in, or the results out: as kFailed
+    kBusy,         ///< another thread is in the middle of a step of this pipeline: nothing was done
 };
 
 /// A bundle that is ready to run. Belongs to one thread at a time; different pipelines are independent of each other.
-/// All memory it works on is its own and has its place from prepare() on; step() allocates nothing of its own.
+/// Two threads that use one by mistake, while one of them is in a step, are told: step() returns kBusy, and what
+/// changes the pipeline kFailedPrecondition. All memory it works on is its own and has its place from prepare() on;
+/// step() allocates nothing of its own.
 class LEAPP_API Pipeline {
  public:
   /// Reads `bundle` (its YAML file, or the folder that has one of the same name), checks its wiring and its files, and

@@ -60,7 +60,8 @@ struct RecorderSummary {
 
 /// Records the steps of one pipeline, from when it is made. A thread of its own writes. When the disk is full, or
 /// cannot be written for another reason, recording stops: what was written stays readable, status() says why, and the
-/// pipeline goes on. So it does when a Reloader swaps another bundle in: a recording is of one.
+/// pipeline goes on. So it does when a Reloader swaps another bundle in: a recording is of one. In a child that fork()
+/// has made nothing is recorded, and status() says so.
 class LEAPP_API Recorder {
  public:
   /// Makes the file, with what the bundle and its guards are, and starts the thread. Set guards before: a step with

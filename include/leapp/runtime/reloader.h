@@ -88,7 +88,11 @@ struct ReloadReport {
 /// inputs() and outputs() return stays. What spec(), notes(), engine(), feedback_inputs() and feedback_input() return
 /// belongs to the bundle, and ends with it.
 ///
-/// Several requests: the newest counts. An earlier one that is not swapped in by the time of a request() never will be.
+/// Several requests: the newest counts. An earlier one that is not swapped in by the time of a request() never will be,
+/// and the first run of its models is ended if it goes on. A bundle whose first run never ends keeps the thread from
+/// watching: LoadOptions::timeout ends that.
+///
+/// In a child that fork() has made there is no loading thread: report() says so, request() returns 0.
 class LEAPP_API Reloader {
  public:
   /// For that pipeline, which must be prepared and may be moved later. kFailedPrecondition when it is not prepared,
@@ -97,7 +101,8 @@ class LEAPP_API Reloader {
 
   Reloader(Reloader&&) noexcept;
   Reloader& operator=(Reloader&&) noexcept;
-  /// Waits for a load that is under way. Not for the loop's thread while the loop matters.
+  /// Waits for a load that is under way, and ends the first run of its models (unless options.load.engine.stop is the
+  /// caller's). Not for the loop's thread while the loop matters.
   ~Reloader();
 
   /// Loads `bundle` next, as Pipeline::load does. Returns the request's number.

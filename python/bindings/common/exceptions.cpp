@@ -56,14 +56,28 @@ nb::object safe_text(std::string_view bytes) {
   return nb::steal(made);
 }
 
+std::string text_of(nb::handle value) {
+  const nb::object text = nb::steal(PyObject_Str(value.ptr()));
+  const nb::object bytes =
+      nb::steal(text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace") : nullptr);
+  if (bytes.is_valid())
+    return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  PyErr_Clear();
+  return Py_TYPE(value.ptr())->tp_name;  // its str() raises
+}
+
 std::string type_text(nb::handle value) {
-  return value.is_none() ? "None" : nb::str(value.type().attr("__name__")).c_str();
+  if (value.is_none()) return "None";
+  const nb::object name = nb::steal(PyObject_GetAttrString(value.type().ptr(), "__name__"));
+  if (name.is_valid()) return text_of(name);
+  PyErr_Clear();
+  return Py_TYPE(value.ptr())->tp_name;
 }
 
 std::string take_exception() {
   const nb::python_error error;  // takes it over
-  std::string text = nb::str(error.type().attr("__name__")).c_str();
-  const std::string message = nb::str(error.value()).c_str();
+  std::string text = type_text(error.value());
+  const std::string message = text_of(error.value());
   // Only the first line: torch goes on with a trace of C++ calls.
   if (!message.empty()) text += ": " + message.substr(0, message.find('\n'));
   // Somebody pressed Ctrl-C: let the next Python code that runs see it.

@@ -22,6 +22,9 @@ namespace leapp::python {
 /// A str, whatever the bytes are: those that are not UTF-8 become \xff.
 nanobind::object safe_text(std::string_view bytes);
 
+/// str() of a value, for messages; surrogates in it are escaped. Its type when str() raises.
+std::string text_of(nanobind::handle value);
+
 /// The name of a value's type, for messages.
 std::string type_text(nanobind::handle value);
 

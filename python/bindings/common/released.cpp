@@ -17,6 +17,26 @@ namespace {
 std::atomic<bool> g_ending{false};
 std::atomic<int> g_coming_back{0};
 
+/// While a thread asks for Python's lock. One that comes too late stays.
+class ComingBack {
+ public:
+  ComingBack() : counts_(!is_main_thread()) {
+    if (!counts_) return;
+    ++g_coming_back;
+    if (!g_ending) return;
+    --g_coming_back;
+    stay();
+  }
+  ~ComingBack() {
+    if (counts_) --g_coming_back;
+  }
+  ComingBack(const ComingBack&) = delete;
+  ComingBack& operator=(const ComingBack&) = delete;
+
+ private:
+  bool counts_;
+};
+
 // Python runs this before it begins to end. Threads that ask for the lock already get it; later ones see that it ends.
 void let_threads_in() {
   constexpr auto kLongest = std::chrono::seconds(1);
@@ -33,17 +53,25 @@ bool is_main_thread() {
   return main;
 }
 
+void stay() noexcept {
+  while (true) ::pause();
+}
+
+bool is_ending() { return g_ending; }
+
 Released::~Released() {
-  const bool may_stay = !is_main_thread();
-  if (may_stay) {
-    ++g_coming_back;
-    if (g_ending) {
-      --g_coming_back;
-      while (true) ::pause();
-    }
-  }
+  const ComingBack unless_it_ends;
   PyEval_RestoreThread(state_);
-  if (may_stay) --g_coming_back;
+}
+
+Acquired::Acquired() {
+  const ComingBack unless_it_ends;
+  state_ = PyGILState_Ensure();
+}
+
+Acquired::~Acquired() {
+  if (is_ending() && PyGILState_Check() == 0) stay();  // Python code that ran meanwhile lost the lock for good
+  PyGILState_Release(state_);
 }
 
 void watch_for_the_end() {

@@ -165,7 +165,7 @@ bool ArrayIn::open_bfloat16(nb::handle value) {
   const nb::object dtype = attribute(value, "dtype");
   const nb::object name = dtype.is_valid() ? attribute(dtype, "name") : nb::object();
   if (!name.is_valid() || !nb::isinstance<nb::str>(name)) return false;
-  if (std::string_view(nb::borrow<nb::str>(name).c_str()) != "bfloat16") return false;
+  if (text_of(name) != "bfloat16") return false;
   owner_ = value.attr("view")("uint16");
   if (PyObject_GetBuffer(owner_.ptr(), &buffer_, PyBUF_RECORDS_RO) != 0) return false;
   see_buffer();

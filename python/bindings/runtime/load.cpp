@@ -23,9 +23,10 @@ namespace {
 
 /// The folder of the Python package `onnxruntime`, without importing it; empty when there is none.
 std::string onnxruntime_package() {
-  const nb::gil_scoped_acquire lock;
+  const Acquired lock;
   try {
-    const nb::object spec = nb::module_::import_("importlib.util").attr("find_spec")("onnxruntime");
+    const nb::object spec = stay_at_the_end(
+        [] { return nb::object(nb::module_::import_("importlib.util").attr("find_spec")("onnxruntime")); });
     if (spec.is_none()) return {};
     const nb::object folders = spec.attr("submodule_search_locations");
     return nb::cast<nb::str>(nb::object(folders[0])).c_str();
@@ -36,9 +37,9 @@ std::string onnxruntime_package() {
 
 /// torch's libraries have to be there before ours that are linked to them.
 Status import_torch(const std::string& backend) {
-  const nb::gil_scoped_acquire lock;
+  const Acquired lock;
   try {
-    nb::module_::import_("torch");
+    stay_at_the_end([] { return nb::module_::import_("torch"); });
     return {};
   } catch (nb::python_error& error) {
     error.restore();
@@ -62,7 +63,8 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend, 
 
 Result<runtime::Pipeline> load_anywhere(const std::filesystem::path& bundle, const runtime::LoadOptions& options) {
   runtime::LoadOptions own = options;
-  own.engine.stop = std::make_shared<engine::Stop>();  // ends one run at a time, and what runs meanwhile has another
+  // Ends one run at a time, and what runs meanwhile has another.
+  if (!own.engine.stop) own.engine.stop = std::make_shared<engine::Stop>();
   const auto open = [engine = own.engine](const std::string& backend) { return open_engine(backend, engine); };
   return runtime::PipelineAccess::load(bundle, own, open);
 }

@@ -11,17 +11,22 @@
 
 #include "base/text.h"
 #include "common/exceptions.h"
+#include "common/released.h"
 #include "describe.h"
 #include "interrupt.h"
 #include "load.h"
 #include "options.h"
 #include "runtime/mock.h"
 #include "runtime/pipeline_access.h"
+#include "runtime/worker.h"
 #include "signing.h"
 
 namespace nb = nanobind;
 
 namespace leapp::python {
+
+using std::chrono::milliseconds;
+
 namespace {
 
 nb::object interned(const std::string& text) {
@@ -103,25 +108,52 @@ nb::dict as_dict(nb::handle inputs) {
 /// The pipeline belongs to this thread for as long as it lives.
 class Manager::Turn {
  public:
-  explicit Turn(Manager& manager) : manager_(manager) {
+  /// Raises what Ctrl-C raises meanwhile. Nobody's when it did not come within `longest`: see has().
+  explicit Turn(Manager& manager, milliseconds longest = kAsLongAsItTakes) : manager_(manager) {
     if (manager.running_ == std::this_thread::get_id()) {
       raise(failed_precondition("this InferenceManager is in the middle of a step, on this thread"));
     }
-    if (!manager.mutex_.try_lock()) {
-      const Released others_may_run;  // whose turn it is needs Python's lock to finish
-      manager.mutex_.lock();
-    }
+    has_ = manager.mutex_.try_lock() || wait(longest);
+    if (!has_) return;
     manager.running_ = std::this_thread::get_id();
+    manager.forks_ = runtime::fork_number();
   }
   ~Turn() {
+    if (!has_) return;
     manager_.running_ = std::thread::id();
     manager_.mutex_.unlock();
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+  [[nodiscard]] bool has() const { return has_; }
+
  private:
+  static constexpr milliseconds kAsLongAsItTakes{std::chrono::hours(24 * 365)};
+
+  bool wait(milliseconds longest) {
+    if (manager_.forks_ != runtime::fork_number()) {
+      raise(failed_precondition(
+          "another thread was in the middle of a step when this process was forked: load the bundle again"));
+    }
+    // When Python ends, threads stay where they are, also one whose turn it is.
+    constexpr milliseconds kPiece{100};
+    constexpr milliseconds kLongestAtTheEnd{1000};
+    for (milliseconds waited{0};; waited += kPiece) {
+      {
+        const Released others_may_run;  // whose turn it is needs Python's lock to finish
+        if (manager_.mutex_.try_lock_for(std::min(kPiece, longest - waited))) return true;
+      }
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (waited + kPiece >= longest) return false;
+      if (is_ending() && waited >= kLongestAtTheEnd) {
+        raise(failed_precondition("Python ends while another thread is in the middle of a step"));
+      }
+    }
+  }
+
   Manager& manager_;
+  bool has_ = false;
 };
 
 Manager::Manager(const std::filesystem::path& bundle, const std::string& node, const runtime::LoadOptions& options,
@@ -170,7 +202,7 @@ Manager::Given Manager::sort_inputs(nb::handle inputs) {
     auto index = find(input_names_, key);
     const bool external = index.has_value();
     if (!external) index = find(state_names_, key);
-    if (!index) raise_unknown(nb::str(nb::handle(key)).c_str());
+    if (!index) raise_unknown(text_of(key));
     nb::object& place = (external ? given.inputs : given.states)[*index];
     if (place.is_valid()) {
       const std::string& name = (external ? inputs_ : states_)[*index].name;
@@ -250,6 +282,11 @@ void Manager::step(const Backup& before) {
 }
 
 nb::dict Manager::run(nb::handle inputs) {
+  // What arrays are read with may be Python code, and nanobind lets nothing through when Python ends meanwhile.
+  return stay_at_the_end([&] { return run_step(inputs); });
+}
+
+nb::dict Manager::run_step(nb::handle inputs) {
   const std::uint64_t bundle = bundles_;
   const Given given = sort_inputs(inputs);
   const std::vector<nb::object>& values = given.inputs;
@@ -341,6 +378,13 @@ nb::object Manager::signature() const {
 void Manager::with_pipeline(const std::function<void(runtime::Pipeline&)>& f) {
   const Turn turn(*this);
   f(*pipeline_);
+}
+
+bool Manager::with_pipeline_within(std::chrono::milliseconds longest,
+                                   const std::function<void(runtime::Pipeline&)>& f) {
+  const Turn turn(*this, longest);
+  if (turn.has()) f(*pipeline_);
+  return turn.has();
 }
 
 nb::dict Manager::mock_input(std::optional<std::uint64_t> seed) const {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -68,6 +69,9 @@ class Manager {
 
   /// Calls `f` when it is our turn. It must not run other Python code.
   void with_pipeline(const std::function<void(runtime::Pipeline&)>& f);
+  /// The same, unless another thread has a longer turn than that: false.
+  [[nodiscard]] bool with_pipeline_within(std::chrono::milliseconds longest,
+                                          const std::function<void(runtime::Pipeline&)>& f);
 
   [[nodiscard]] nanobind::list inputs() const { return keys(inputs_); }
   [[nodiscard]] nanobind::list outputs() const { return keys(outputs_); }
@@ -102,6 +106,7 @@ class Manager {
   };
   using Backup = std::vector<Before>;
 
+  nanobind::dict run_step(nanobind::handle inputs);
   Given sort_inputs(nanobind::handle inputs);
   void miss(const std::vector<nanobind::object>& inputs);
   [[noreturn]] void raise_unknown(std::string_view key) const;
@@ -124,8 +129,9 @@ class Manager {
   nanobind::object on_missing_;
 
   std::uint64_t bundles_ = 0;  ///< how often look_at_states() was called
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::atomic<std::thread::id> running_;  ///< the thread whose turn it is
+  std::atomic<std::uint64_t> forks_{0};   ///< runtime::fork_number() of its process
 };
 
 }  // namespace leapp::python

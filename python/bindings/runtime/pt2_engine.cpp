@@ -30,7 +30,7 @@ class Pt2Model final : public engine::Model {
   /// REQUIRES: Python's lock is held.
   Pt2Model(std::string name, nb::object program) : name_(std::move(name)), program_(std::move(program)) {}
   ~Pt2Model() override {
-    const nb::gil_scoped_acquire lock;
+    const Acquired lock;
     bound_.clear();
     program_.reset();
   }
@@ -39,7 +39,7 @@ class Pt2Model final : public engine::Model {
   [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return nothing_said_; }
 
   Result<std::size_t> prepare(const engine::Binding& binding) override {
-    const nb::gil_scoped_acquire lock;
+    const Acquired lock;
     try {
       Bound bound;
       for (const engine::Buffer& buffer : binding.inputs) {
@@ -60,10 +60,11 @@ class Pt2Model final : public engine::Model {
   }
 
   [[nodiscard]] bool run(std::size_t binding) noexcept override {
-    const nb::gil_scoped_acquire lock;
+    const Acquired lock;
     const engine::FlushDenormals flush;
     try {
-      program_(bound_[binding].inputs, bound_[binding].outputs, bound_[binding].names);
+      const Bound& bound = bound_[binding];
+      stay_at_the_end([&] { return program_(bound.inputs, bound.outputs, bound.names); });
       return true;
     } catch (nb::python_error& error) {
       error.restore();
@@ -91,7 +92,7 @@ class Pt2Engine final : public engine::Engine {
   [[nodiscard]] const std::string& description() const override { return description_; }
 
   Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
-    const nb::gil_scoped_acquire lock;
+    const Acquired lock;
     try {
       const nb::bytes bytes(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
       nb::object program = nb::module_::import_("leapp.pt2").attr("load")(bytes);

@@ -45,8 +45,8 @@ class PythonRecorder {
     if (!recorder_) return;
     try {
       manager_->with_pipeline([&](runtime::Pipeline&) { recorder_.reset(); });
-    } catch (...) {  // somebody is in the middle of a step on this very thread, which cannot be
-      recorder_.reset();
+    } catch (...) {  // a step goes on that does not end any more, and may still look at it
+      (void)recorder_.release();
     }
   }
   PythonRecorder(const PythonRecorder&) = delete;
@@ -63,6 +63,16 @@ class PythonRecorder {
     Status status;
     manager_->with_pipeline([&](runtime::Pipeline&) { status = unlocked([&] { return recorder_->close(); }); });
     check(status);
+  }
+
+  /// When nobody has closed it: as close(), unless a step takes too long, and nobody is told what went wrong.
+  void finish() {
+    constexpr std::chrono::milliseconds kLongest{1000};
+    try {
+      (void)manager_->with_pipeline_within(
+          kLongest, [&](runtime::Pipeline&) { (void)unlocked([&] { return recorder_->close(); }); });
+    } catch (...) {  // NOLINT(bugprone-empty-catch): in the middle of a step on this very thread
+    }
   }
 
   /// Steps, of these written and dropped, and the file's bytes.
@@ -102,6 +112,7 @@ void bind_recorder(nb::module_& module) {
           nb::arg("sync"), nb::arg("overwrite"), nb::arg("cpus"), nb::keep_alive<1, 2>())
       .def("record", &PythonRecorder::record, nb::arg("tick").none())
       .def("close", &PythonRecorder::close)
+      .def("finish", &PythonRecorder::finish)
       .def_prop_ro("summary", &PythonRecorder::summary)
       .def_prop_ro("error", &PythonRecorder::error);
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/text.h"
@@ -43,6 +44,7 @@ class PythonReloader {
       : manager_(&manager) {
     runtime::ReloaderOptions options;
     options.load = load_options(load);
+    options.load.engine.stop = nullptr;  // the reloader has one for each load
     options.state = choose("state", state, kStates);
     options.reset = reset_mode("reset", reset);
     options.watch = watch;
@@ -54,52 +56,77 @@ class PythonReloader {
     manager.with_pipeline([&](runtime::Pipeline& pipeline) {
       made = runtime::ReloaderAccess::make(pipeline, std::move(options), &load_anywhere);
     });
-    reloader_ = std::make_unique<runtime::Reloader>(take(std::move(made)));
+    reloader_ = std::make_shared<runtime::Reloader>(take(std::move(made)));
   }
 
   // The loading thread may be waiting for Python's lock.
   ~PythonReloader() { close(); }
 
+  // Other threads may be in the middle of a call: they see that it is closed, and leave.
   void close() {
-    std::unique_ptr<runtime::Reloader> ending = std::move(reloader_);
-    const nb::gil_scoped_release others_may_run;
+    std::shared_ptr<runtime::Reloader> ending = std::exchange(reloader_, nullptr);
+    if (!ending) return;
+    const Released others_may_run;
+    constexpr std::chrono::milliseconds kPause{1};
+    constexpr std::chrono::milliseconds kLongest{2000};
+    for (std::chrono::milliseconds waited{0}; ending.use_count() > 1; waited += kPause) {
+      // One that waits for a step that does not end: nobody frees what it holds.
+      if (waited > kLongest) return void(new std::shared_ptr<runtime::Reloader>(std::move(ending)));
+      std::this_thread::sleep_for(kPause);
+    }
     ending.reset();
   }
 
-  std::uint64_t request(const std::filesystem::path& bundle) { return open().request(bundle); }
+  std::uint64_t request(const std::filesystem::path& bundle) { return open()->request(bundle); }
 
   /// Whether it was swapped; None when something was refused.
   nb::object swap() {  // NOLINT(bugprone-exception-escape): takes any function of this name for one like std::swap
-    runtime::Reloader& reloader = open();
+    const std::shared_ptr<runtime::Reloader> reloader = open();
     SwapResult result = SwapResult::kNothing;
     manager_->with_pipeline([&](runtime::Pipeline& pipeline) {
-      result = reloader.swap_if_ready(pipeline);
+      result = reloader->swap_if_ready(pipeline);
       if (result == SwapResult::kSwapped) manager_->look_at_states();
     });
     return result == SwapResult::kRefused ? nb::none() : nb::cast(result == SwapResult::kSwapped);
   }
 
   nb::tuple wait(double seconds, bool loaded_is_enough) {
-    runtime::Reloader& reloader = open();
     if (!(seconds >= 0)) raise(invalid_argument(fmt::format("timeout: expected 0 or more seconds, found {}", seconds)));
     const auto longest = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 1e8) * 1e9));
-    const ReloadReport report = unlocked([&] { return reloader.wait(longest, loaded_is_enough); });
+    const ReloadReport report = wait_for(longest, loaded_is_enough);
     static constexpr const char* kNames[] = {"idle", "loading", "ready", "swapped", "failed"};
     return nb::make_tuple(
         kNames[static_cast<int>(report.state)], report.number, report.bundle.string(), report.status.message(),
         report.signature ? nb::object(signature_tuple(*report.signature)) : nb::none(), report.state_kept);
   }
 
-  [[nodiscard]] std::uint64_t swaps() { return open().swaps(); }
+  [[nodiscard]] std::uint64_t swaps() { return open()->swaps(); }
 
  private:
-  runtime::Reloader& open() {
+  /// In pieces, between which Ctrl-C is seen.
+  ReloadReport wait_for(std::chrono::nanoseconds longest, bool loaded_is_enough) {
+    constexpr std::chrono::nanoseconds kPiece = std::chrono::milliseconds(100);
+    for (;; longest -= kPiece) {
+      ReloadReport report = wait_piece(open(), std::min(longest, kPiece), loaded_is_enough);
+      const bool waits = report.state == runtime::ReloadState::kLoading ||
+                         (!loaded_is_enough && report.state == runtime::ReloadState::kReady);
+      if (!waits || longest <= kPiece) return report;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+
+  static ReloadReport wait_piece(const std::shared_ptr<runtime::Reloader>& reloader, std::chrono::nanoseconds longest,
+                                 bool loaded_is_enough) {
+    return unlocked([&] { return reloader->wait(longest, loaded_is_enough); });
+  }
+
+  std::shared_ptr<runtime::Reloader> open() {
     if (!reloader_) raise(failed_precondition("this Reloader is closed"));
-    return *reloader_;
+    return reloader_;
   }
 
   Manager* manager_;
-  std::unique_ptr<runtime::Reloader> reloader_;
+  std::shared_ptr<runtime::Reloader> reloader_;
 };
 
 }  // namespace

@@ -8,10 +8,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -247,23 +253,59 @@ nb::dict durations(const runtime::DurationSummary& summary) {
   return made;
 }
 
+/// The system's, which Python's signal handlers wake up: a loop of one call in a minute ends with Ctrl-C at once.
+class PythonClock final : public runtime::LoopClock {
+ public:
+  [[nodiscard]] runtime::Time now() noexcept override { return std::chrono::steady_clock::now(); }
+
+  void sleep_until(runtime::Time time, const std::atomic<bool>& interrupted) noexcept override {
+    constexpr std::chrono::milliseconds kPiece{100};
+    for (runtime::Time now = this->now(); now < time && !interrupted && !raised_; now = this->now()) {
+      const std::int64_t at = std::chrono::nanoseconds(std::min(time, now + kPiece).time_since_epoch()).count();
+      const timespec until{.tv_sec = at / 1'000'000'000, .tv_nsec = at % 1'000'000'000};
+      const bool woken = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR;
+      if (!is_main_thread() || (!woken && now + kPiece >= time)) continue;
+      const Acquired ours;
+      if (PyErr_CheckSignals() != 0) raised_.emplace();  // takes the exception
+    }
+  }
+
+  /// Raises what a handler has raised. REQUIRES: Python's lock.
+  void raise() {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (auto raised = std::exchange(raised_, std::nullopt)) throw nb::python_error(std::move(*raised));
+  }
+
+ private:
+  std::optional<nb::python_error> raised_;
+};
+
+bool is_false(nb::handle result) {
+  if (result.is(Py_False)) return true;
+  const std::string_view type = Py_TYPE(result.ptr())->tp_name;
+  return (type == "numpy.bool" || type == "numpy.bool_") && PyObject_IsTrue(result.ptr()) == 0;
+}
+
 class PythonLoop {
  public:
   PythonLoop(double frequency, bool stop_at_overrun, runtime::RealtimeOptions realtime)
       : loop_(python::take(
             runtime::Loop::make({.frequency = frequency,
                                  .overrun = stop_at_overrun ? runtime::Overrun::kStop : runtime::Overrun::kSkip,
-                                 .realtime = std::move(realtime)}))) {}
+                                 .realtime = std::move(realtime),
+                                 .clock = &clock_}))) {}
 
   void run(nb::callable call) {
+    if (running_.exchange(true)) raise(failed_precondition("this Loop is running already"));
+    const Running until_the_end(running_);
     const Status status = unlocked([&] {
       return loop_.run([&](runtime::Tick& tick) {
-        const nb::gil_scoped_acquire ours;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        const Acquired ours;
+        clock_.raise();
         const nb::object seen = nb::cast(&tick, nb::rv_policy::copy);
-        const nb::object result = call(seen);
+        const nb::object result = stay_at_the_end([&] { return call(seen); });
         tick = nb::cast<runtime::Tick&>(seen);
-        return result.ptr() != Py_False;
+        return !is_false(result);
       });
     });
     check(status);
@@ -285,7 +327,19 @@ class PythonLoop {
   }
 
  private:
+  struct Running {
+    explicit Running(std::atomic<bool>& flag) : flag_(flag) {}
+    ~Running() { flag_ = false; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+
+  PythonClock clock_;
   runtime::Loop loop_;
+  std::atomic<bool> running_{false};
 };
 
 void bind_loop(nb::module_& module) {

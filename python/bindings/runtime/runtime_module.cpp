@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -78,7 +79,9 @@ runtime::LoadOptions load_options(const nb::kwargs& given) {
     } else if (name == "memory_limit") {
       options.memory_limit = nb::cast<std::uint64_t>(value);
     } else if (name == "timeout") {
-      options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(nb::cast<double>(value) * 1e9));
+      constexpr double kCentury = 3e9;  // more does not fit
+      const double seconds = std::min(nb::cast<double>(value), kCentury);
+      options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
     } else if (name == "allow_torchscript") {
       options.allow_torchscript = nb::cast<bool>(value);
     } else if (name == "batch") {

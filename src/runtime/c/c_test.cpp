@@ -109,6 +109,36 @@ TEST(C, ResetsToTheFirstFrame) {
   leapp_free(pipeline);
 }
 
+TEST(C, PortsOfBundlesThatTakeTurnsAreThereOnce) {
+  RobotBundle one("c_turns_one");
+  RobotBundle two("c_turns_two");
+  two.spec().models[0].inputs[2].kind = "another/kind";
+  const std::string yamls[] = {one.write().string(), two.write().string()};
+  leapp_load_options load = LEAPP_INIT(leapp_load_options);
+  load.engine = LEAPP_ENGINE_NATIVE;
+  leapp_pipeline* pipeline = nullptr;
+  ASSERT_EQ(leapp_load(yamls[0].c_str(), &load, &pipeline), LEAPP_OK) << leapp_error();
+  leapp_reloader_options options = LEAPP_INIT(leapp_reloader_options);
+  options.load = &load;
+  leapp_reloader* reloader = nullptr;
+  ASSERT_EQ(leapp_reloader_make(pipeline, &options, &reloader), LEAPP_OK) << leapp_error();
+  const char* names[2] = {};
+  for (int i = 0; i < 20; ++i) {
+    leapp_port port = LEAPP_INIT(leapp_port);
+    ASSERT_EQ(leapp_port_at(pipeline, LEAPP_FEEDBACK, 0, &port), LEAPP_OK) << leapp_error();
+    const char*& name = names[i % 2];
+    if (name == nullptr) name = port.name;
+    EXPECT_EQ(port.name, name) << "the same text, not another one for each swap";
+    EXPECT_STREQ(port.kind == nullptr ? "" : port.kind, i % 2 == 0 ? "" : "another/kind");
+    ASSERT_EQ(leapp_reloader_request(reloader, yamls[(i + 1) % 2].c_str(), nullptr), LEAPP_OK);
+    leapp_reload_report report = LEAPP_INIT(leapp_reload_report);
+    ASSERT_EQ(leapp_reloader_wait(reloader, 60'000'000'000, &report), LEAPP_OK);
+    ASSERT_EQ(leapp_reloader_swap(reloader, pipeline), LEAPP_SWAPPED);
+  }
+  leapp_reloader_free(reloader);
+  leapp_free(pipeline);
+}
+
 TEST(C, AnExceptionOfACallbackDoesNotLeave) {
   leapp_loop_options options = LEAPP_INIT(leapp_loop_options);
   options.frequency = 1000;

@@ -85,12 +85,26 @@ Result<runtime::LoadOptions> load_options(const leapp_load_options* given) {
 
 namespace {
 
-// Not while swapping, for it allocates. What was given out before stays.
+/// Whether all that leapp_port and leapp_element_name say of them is the same.
+bool read_the_same(const std::vector<Port>& one, const std::vector<Port>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](const Port& a, const Port& b) {
+    return a.name == b.name && a.node == b.node && a.kind == b.kind && a.dtype == b.dtype && a.shape == b.shape &&
+           a.element_names == b.element_names && a.temporal_axis == b.temporal_axis && a.frequency == b.frequency;
+  });
+}
+
+// Not while swapping, for it allocates. What was given out before stays; bundles that take turns for days have their
+// ports once each.
 void refresh(leapp_pipeline& pipeline) {
   std::vector<Port>& states = pipeline.ports[LEAPP_FEEDBACK];
-  pipeline.earlier.push_back(std::move(states));
-  states = pipeline.pipeline.feedback_ports();
+  std::vector<Port> now = pipeline.pipeline.feedback_ports();
   pipeline.swapped = false;
+  if (read_the_same(now, states)) return;
+  const auto before = std::find_if(pipeline.earlier.begin(), pipeline.earlier.end(),
+                                   [&](const std::vector<Port>& ports) { return read_the_same(now, ports); });
+  if (before != pipeline.earlier.end()) return std::swap(*before, states);
+  pipeline.earlier.push_back(std::move(states));
+  states = std::move(now);
 }
 
 Result<const std::vector<Port>*> ports_of(const leapp_pipeline* pipeline, std::int32_t role) {
@@ -185,6 +199,9 @@ leapp_status leapp_step(leapp_pipeline* pipeline) {
   if (pipeline == nullptr) return guarded([] { return null("pipeline"); });
   const auto result = pipeline->pipeline.step();
   if (result == leapp::runtime::StepResult::kOk) return LEAPP_OK;
+  if (result == leapp::runtime::StepResult::kBusy) {
+    return leapp::c::keep(LEAPP_FAILED_PRECONDITION, "another thread is in the middle of a step of this pipeline");
+  }
   const leapp_status status = guarded([&] { return pipeline->pipeline.error(); });
   if (result == leapp::runtime::StepResult::kRefused) return LEAPP_REFUSED;
   return status == LEAPP_OK ? LEAPP_INTERNAL : status;
