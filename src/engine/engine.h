@@ -39,6 +39,8 @@ struct ModelSource {
   std::vector<TensorInfo> inputs = {};
   /// Bytes that an engine may need for weights and results, as far as it knows that before; 0: any.
   std::uint64_t memory_limit = 0;
+  /// Whether an engine that cannot be ended meanwhile may work out what follows from constants alone.
+  bool fold_constants = true;
   /// Ends what runs; may be null.
   std::shared_ptr<Stop> stop = nullptr;
 };

@@ -73,6 +73,7 @@ enum class AttributeField : protozero::pbf_tag_type {
   kGraphs = 11,
   kType = 20,
   kSparseTensor = 22,
+  kSparseTensors = 23,
 };
 
 /// AttributeProto.AttributeType

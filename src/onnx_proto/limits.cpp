@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "onnx_proto/constants.h"
 #include "onnx_proto/contents.h"
+#include "onnx_proto/declared.h"
 #include "onnx_proto/fields.h"
 #include "onnx_proto/message.h"
 #include "onnx_proto/shapes.h"
@@ -91,23 +92,6 @@ double result_bytes(const NodeView& node, const KnownValues& known) {
   return 0;
 }
 
-/// Of a sparse tensor, which engines make dense.
-double dense_bytes(Encoded bytes) {
-  constexpr protozero::pbf_tag_type kDims = 3;
-  double count = kUnknownWidth;
-  protozero::pbf_reader message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  while (message.next()) {
-    if (message.tag() == kDims && message.wire_type() == protozero::pbf_wire_type::varint) {
-      count *= std::max(0.0, static_cast<double>(message.get_int64()));
-    } else if (message.tag() == kDims && message.wire_type() == protozero::pbf_wire_type::length_delimited) {
-      for (const std::int64_t extent : message.get_packed_int64()) count *= std::max(0.0, static_cast<double>(extent));
-    } else {
-      message.skip();
-    }
-  }
-  return count;
-}
-
 /// The extents that are not 0, multiplied; 0 for a tensor that has elements.
 double empty_extents(const Extents& extents) {
   if (elements_of(extents) > 0) return 0;
@@ -175,6 +159,16 @@ class Survey {
                                         bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
   }
 
+  /// Of a tensor that takes more memory than the model's file has for it.
+  Status add_weight(double bytes, const std::string& place) {
+    LEAPP_RETURN_IF_ERROR(check_bytes(bytes, place));
+    weights_ += bytes;
+    if (weights_ <= static_cast<double>(limits_.tensor_bytes)) return {};
+    return invalid_argument(
+        fmt::format("{}: with those before it, sparse and external tensors of {}, the option memory_limit is {}", place,
+                    bytes_text(rounded(weights_)), bytes_text(limits_.tensor_bytes)));
+  }
+
   Status check_extents(const Extents* extents, const std::string& place) const {
     if (extents == nullptr) return {};
     LEAPP_RETURN_IF_ERROR(check_bytes(elements_of(*extents) * kLeastWidth, place));
@@ -196,10 +190,15 @@ class Survey {
     for (const NamedView& tensor : view.initializers) {
       known.values.add_initializer(tensor);
       known.shapes.add_initializer(tensor);
-      LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(tensor.name), "initializer " + quote_brief(tensor.name)));
+      const std::string place = "initializer " + quote_brief(tensor.name);
+      LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(tensor.name), place));
+      // The contents of others are in the model's file. These may be the same again and again.
+      if (const Declared found = declared(tensor.bytes); found.external) {
+        LEAPP_RETURN_IF_ERROR(add_weight(found.bytes(), place));
+      }
     }
     for (const NamedView& tensor : view.sparse_initializers) {
-      LEAPP_RETURN_IF_ERROR(check_bytes(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
+      LEAPP_RETURN_IF_ERROR(add_weight(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
     }
     Cost total;
     for (const Encoded bytes : view.nodes) LEAPP_RETURN_IF_ERROR(node(bytes, known, depth, total));
@@ -209,6 +208,9 @@ class Survey {
   Status node(Encoded bytes, Known& known, int depth, Cost& total) {
     LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(bytes));
     LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known.values), place_of(view)));
+    for (const Encoded tensor : view.sparse_tensors) {
+      LEAPP_RETURN_IF_ERROR(add_weight(dense_bytes(tensor), place_of(view)));
+    }
     LEAPP_RETURN_IF_ERROR(check_depth(view, known.values));
     LEAPP_ASSIGN_OR_RETURN(const Cost cost, cost_of(view, known, depth));
     known.shapes.add_result(view, known.values);
@@ -325,6 +327,7 @@ class Survey {
   const ModelLimits& limits_;
   std::unordered_map<std::string, std::size_t> functions_;
   std::vector<Function> seen_;
+  double weights_ = 0;  // bytes, see add_weight
 };
 
 }  // namespace

@@ -9,27 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "onnx_proto/model_testing.h"
 #include "onnx_proto/writer.h"
 
 namespace leapp::onnx {
 namespace {
-
-constexpr std::int32_t kInt64 = 7;
-
-Tensor numbers(const std::string& name, const std::vector<std::int64_t>& values) {
-  Tensor tensor{name, kInt64, {static_cast<std::int64_t>(values.size())}, {}, {}};
-  tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(values)));
-  return tensor;
-}
-
-Node node(const std::string& op, std::vector<std::string> inputs, const std::string& output) {
-  Node made;
-  made.inputs = std::move(inputs);
-  made.outputs = {output};
-  made.name = op + "_" + output;
-  made.op_type = op;
-  return made;
-}
 
 Status check(Graph graph, const ModelLimits& limits = {}) {
   Model model;
@@ -191,6 +175,32 @@ TEST(Limits, OneHotWithoutADepth) {
   EXPECT_NE(check(graph).message().find("expected one number as depth, found 0"), std::string::npos);
   graph.initializers[0] = numbers("depth", {3});
   EXPECT_TRUE(check(graph).ok());
+}
+
+TEST(Limits, TheSameFileBesideItAgainAndAgain) {
+  Graph graph;
+  graph.name = "g";
+  for (int i = 0; i < 10; ++i) {
+    Tensor tensor{"w" + std::to_string(i), kInt64, {1 << 20}, {}, {}};
+    tensor.external = ExternalData{"weights.bin", 0, 8 << 20};
+    graph.initializers.push_back(std::move(tensor));
+  }
+  EXPECT_TRUE(check(graph, {.tensor_bytes = 80 << 20}).ok());
+  const Status refused = check(graph, {.tensor_bytes = 70 << 20});
+  EXPECT_NE(refused.message().find("sparse and external tensors of 75.5 MB"), std::string::npos) << refused.message();
+}
+
+TEST(Limits, AValueInABodyIsNotWhatHasItsNameAround) {
+  auto body = std::make_shared<Graph>();
+  body->nodes = {node("NonZero", {"x"}, "size"), node("ConstantOfShape", {"size"}, "r")};
+  body->outputs = {{"r", 1, {}}};
+  Graph graph;
+  graph.name = "g";
+  graph.initializers = {numbers("size", {1 << 30})};
+  Node branch = node("If", {"x"}, "y");
+  branch.attributes.push_back({"then_branch", std::shared_ptr<const Graph>(body)});
+  graph.nodes = {branch};
+  EXPECT_TRUE(check(graph, {.tensor_bytes = 1 << 20}).ok());
 }
 
 TEST(Limits, OperatorsAreCounted) {

@@ -19,6 +19,7 @@
 #include "leapp/bundle/history.h"
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
+#include "onnx_proto/folding.h"
 #include "onnx_proto/limits.h"
 #include "runtime/batch.h"
 #include "runtime/budget.h"
@@ -73,6 +74,16 @@ void add_report(const engine::Model& model, const std::string& name, std::vector
                                  [](const engine::OperatorReport& row) { return !row.native; });
   if (!report.native && lacks) notes.push_back(fmt::format("{} runs on {}: {}", name, report.engine, report.why));
   reports.push_back(std::move(report));
+}
+
+std::uint64_t sizes_of(std::span<const fs::path> files) {
+  std::uint64_t sum = 0;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    const auto size = fs::file_size(file, error);
+    if (!error) sum += size;
+  }
+  return sum;
 }
 
 void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
@@ -281,6 +292,9 @@ Result<engine::ModelSource> PipelineAccess::Loader::source_of(const bundle::Mode
                              .memory_limit = memory_limit_,
                              .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(const std::vector<fs::path> external, find_external_data(model, file));
+  if (model.parameters.backend == "onnx") {
+    source.fold_constants = onnx::folds_cheaply(file.bytes, file.bytes.size() + sizes_of(external));
+  }
   if (external.empty()) return source;
   source.bytes = {};
   if (!verified_) return source;
@@ -424,6 +438,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
                                    .bytes = std::as_bytes(std::span(bytes)),
                                    .inputs = infos_of(runs.models[0].inputs),
                                    .memory_limit = memory_limit_,
+                                   .fold_constants = onnx::folds_cheaply(std::as_bytes(std::span(bytes)), bytes.size()),
                                    .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(auto model, load_rows(*engine, source, runs.models[0], *impl));
   if (!impl->widened.ok() && some_node_widens()) return impl->widened;
