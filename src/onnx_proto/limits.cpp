@@ -9,6 +9,7 @@
 #include <optional>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_message.hpp>
+#include <protozero/pbf_writer.hpp>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,11 +22,13 @@
 #include "onnx_proto/fields.h"
 #include "onnx_proto/message.h"
 #include "onnx_proto/shapes.h"
+#include "onnx_proto/texts.h"
 
 namespace leapp::onnx {
 namespace {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
+constexpr std::uint64_t kBody = 16;   // what a body of a branch or loop costs to have, in operators
 constexpr std::uint64_t kRound = 10;  // what a round of a loop costs beside its operators, in operators
 constexpr double kUnknownWidth = 4;   // of an element whose type is not said
 constexpr double kLeastWidth = 1;
@@ -49,6 +52,7 @@ struct Cost {
   std::uint64_t operators = 0;
   std::uint64_t runs = 0;
   std::uint64_t nested = 0;  // functions inside each other
+  double weights = 0;        // bytes of tensors that take more memory than the model's file has for them
 };
 
 double width_of(const KnownValue* value) {
@@ -105,6 +109,10 @@ std::string place_of(const NodeView& node) {
   return fmt::format("node {} ({})", quote_brief(name), printable(node.op_type.substr(0, 60)));
 }
 
+Status at(const std::string& place, const Status& status) {
+  return status.ok() ? status : Status(status.code(), fmt::format("{}: {}", place, status.message()));
+}
+
 class Survey {
  public:
   Survey(const ModelView& model, const ModelLimits& limits) : model_(model), limits_(limits) {
@@ -145,7 +153,9 @@ class Survey {
   }
 
   Status add(Cost& total, const Cost& more, const NodeView& node) const {
-    total = {sum(total.operators, more.operators), sum(total.runs, more.runs), std::max(total.nested, more.nested)};
+    LEAPP_RETURN_IF_ERROR(add_weight(total, more.weights, place_of(node)));
+    total = {sum(total.operators, more.operators), sum(total.runs, more.runs), std::max(total.nested, more.nested),
+             total.weights};
     if (total.operators > limits_.operators) return too_many(node, total.operators);
     if (total.runs <= limits_.operator_runs) return {};
     return invalid_argument(fmt::format(
@@ -159,14 +169,13 @@ class Survey {
                                         bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
   }
 
-  /// Of a tensor that takes more memory than the model's file has for it.
-  Status add_weight(double bytes, const std::string& place) {
+  Status add_weight(Cost& total, double bytes, const std::string& place) const {
     LEAPP_RETURN_IF_ERROR(check_bytes(bytes, place));
-    weights_ += bytes;
-    if (weights_ <= static_cast<double>(limits_.tensor_bytes)) return {};
+    total.weights += bytes;
+    if (total.weights <= static_cast<double>(limits_.tensor_bytes)) return {};
     return invalid_argument(
         fmt::format("{}: with those before it, sparse and external tensors of {}, the option memory_limit is {}", place,
-                    bytes_text(rounded(weights_)), bytes_text(limits_.tensor_bytes)));
+                    bytes_text(rounded(total.weights)), bytes_text(limits_.tensor_bytes)));
   }
 
   Status check_extents(const Extents* extents, const std::string& place) const {
@@ -181,6 +190,7 @@ class Survey {
 
   Result<Cost> graph(const GraphView& view, const Known& around, int depth) {
     Known known{KnownValues(&around.values), KnownShapes(&around.shapes)};
+    Cost total;
     for (const ValueInfoView& input : view.inputs) {
       known.values.hide(input.name);
       // What a body says of its inputs is not checked by anybody before it runs, and may change from round to round.
@@ -192,15 +202,15 @@ class Survey {
       known.shapes.add_initializer(tensor);
       const std::string place = "initializer " + quote_brief(tensor.name);
       LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(tensor.name), place));
+      LEAPP_RETURN_IF_ERROR(at(place, check_texts(tensor.bytes)));
       // The contents of others are in the model's file. These may be the same again and again.
       if (const Declared found = declared(tensor.bytes); found.external) {
-        LEAPP_RETURN_IF_ERROR(add_weight(found.bytes(), place));
+        LEAPP_RETURN_IF_ERROR(add_weight(total, found.bytes(), place));
       }
     }
     for (const NamedView& tensor : view.sparse_initializers) {
-      LEAPP_RETURN_IF_ERROR(add_weight(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
+      LEAPP_RETURN_IF_ERROR(add_weight(total, dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
     }
-    Cost total;
     for (const Encoded bytes : view.nodes) LEAPP_RETURN_IF_ERROR(node(bytes, known, depth, total));
     return total;
   }
@@ -208,8 +218,9 @@ class Survey {
   Status node(Encoded bytes, Known& known, int depth, Cost& total) {
     LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(bytes));
     LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known.values), place_of(view)));
+    LEAPP_RETURN_IF_ERROR(at(place_of(view), check_texts(view)));
     for (const Encoded tensor : view.sparse_tensors) {
-      LEAPP_RETURN_IF_ERROR(add_weight(dense_bytes(tensor), place_of(view)));
+      LEAPP_RETURN_IF_ERROR(add_weight(total, dense_bytes(tensor), place_of(view)));
     }
     LEAPP_RETURN_IF_ERROR(check_depth(view, known.values));
     LEAPP_ASSIGN_OR_RETURN(const Cost cost, cost_of(view, known, depth));
@@ -232,15 +243,16 @@ class Survey {
     if (const auto found = functions_.find(key(view.domain, view.op_type)); found != functions_.end()) {
       return function(found->second, view, depth);
     }
-    Cost cost{1, 1, 0};
+    Cost cost{1, 1, 0, 0};
     for (const Encoded inner : view.graphs) {
       if (depth >= kDeepestGraph) return data_loss(fmt::format("more than {} graphs inside each other", kDeepestGraph));
       LEAPP_ASSIGN_OR_RETURN(const GraphView body, read_graph(inner));
       LEAPP_ASSIGN_OR_RETURN(const Cost once, graph(body, known, depth + 1));
       const std::uint64_t rounds = rounds_of(view, body, known);
-      cost.operators = sum(cost.operators, once.operators);
+      cost.operators = sum(cost.operators, sum(once.operators, kBody));
       cost.runs = sum(cost.runs, product(rounds, sum(once.runs, kRound)));
       cost.nested = std::max(cost.nested, once.nested);
+      LEAPP_RETURN_IF_ERROR(add_weight(cost, once.weights, place_of(view)));
     }
     return cost;
   }
@@ -311,6 +323,9 @@ class Survey {
       if (message.tag() == FunctionField::kNode && message.wire_type() == protozero::pbf_wire_type::length_delimited) {
         const protozero::data_view inner = message.get_view();
         LEAPP_RETURN_IF_ERROR(node(std::as_bytes(std::span(inner.data(), inner.size())), known, depth, total));
+      } else if (message.tag() == FunctionField::kAttributeValue &&
+                 message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+        LEAPP_RETURN_IF_ERROR(at(place_of(caller), check_default(message.get_view())));
       } else {
         message.skip();
       }
@@ -323,11 +338,18 @@ class Survey {
     return total;
   }
 
+  /// What a function's attribute is where nobody says otherwise: the same as one of a node.
+  static Status check_default(protozero::data_view attribute) {
+    std::string bytes;
+    protozero::pbf_writer(bytes).add_message(number(NodeField::kAttribute), attribute);
+    LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(std::as_bytes(std::span(bytes))));
+    return check_texts(view);
+  }
+
   const ModelView& model_;
   const ModelLimits& limits_;
   std::unordered_map<std::string, std::size_t> functions_;
   std::vector<Function> seen_;
-  double weights_ = 0;  // bytes, see add_weight
 };
 
 }  // namespace

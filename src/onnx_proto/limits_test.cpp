@@ -203,6 +203,36 @@ TEST(Limits, AValueInABodyIsNotWhatHasItsNameAround) {
   EXPECT_TRUE(check(graph, {.tensor_bytes = 1 << 20}).ok());
 }
 
+TEST(Limits, TextsAreShort) {
+  Graph graph;
+  graph.name = "g";
+  Node text = node("Constant", {}, "t");
+  text.attributes.push_back({"value_strings", std::vector<std::string>{"short", "fifteen letters"}});
+  graph.nodes = {text};
+  EXPECT_TRUE(check(graph).ok()) << check(graph).message();
+  graph.nodes[0].attributes[0].value = std::vector<std::string>{"sixteen letters!"};
+  EXPECT_NE(check(graph).message().find("texts of at most 15 bytes in tensors, found 16"), std::string::npos);
+  Node cast = node("Cast", {"x"}, "t");
+  cast.attributes.push_back({"to", std::int64_t{8}});
+  for (const Node& maker : {cast, node("StringConcat", {"x", "x"}, "t")}) {
+    graph.nodes = {maker};
+    EXPECT_NE(check(graph).message().find("expected no operator that makes texts"), std::string::npos);
+  }
+}
+
+TEST(Limits, BodiesCostMoreThanTheirOperators) {
+  Graph graph;
+  graph.name = "g";
+  const auto body = std::make_shared<const Graph>(Graph{.name = "b", .nodes = {node("Abs", {"x"}, "o")}});
+  for (int i = 0; i < 10; ++i) {
+    Node made = node("If", {"c"}, "y" + std::to_string(i));
+    made.attributes.push_back({"then_branch", body});
+    graph.nodes.push_back(made);
+  }
+  EXPECT_TRUE(check(graph, {.operators = 180}).ok());
+  EXPECT_FALSE(check(graph, {.operators = 179}).ok());
+}
+
 TEST(Limits, OperatorsAreCounted) {
   Graph graph;
   graph.name = "g";
