@@ -148,7 +148,9 @@ class PipelineAccess::Loader {
     LEAPP_RETURN_IF_ERROR(at(bundle::join_problems(bundle::find_model_problems(spec_))));
     LEAPP_RETURN_IF_ERROR(at(check_torchscript()));
     const Plan plan = make_plan(widened_ports(spec_, batch_), wiring_);
-    return at(check_memory(memory_need(plan, spec_, yaml_.parent_path()), memory_limit_));
+    const MemoryNeed need = memory_need(plan, spec_, yaml_.parent_path());
+    memory_taken_ = need.ports + need.state;
+    return at(check_memory(need, memory_limit_));
   }
 
   /// One model for all nodes when that is possible, else one for each.
@@ -193,6 +195,7 @@ class PipelineAccess::Loader {
   bool allow_torchscript_;
   std::size_t batch_;
   std::uint64_t memory_limit_;
+  std::uint64_t memory_taken_ = 0;  ///< of it, by ports and state
   std::shared_ptr<engine::Stop> stop_;
   bundle::FileOptions options_;
   std::shared_ptr<bundle::VerifiedFiles> verified_;  ///< null: nobody asked for a signature
@@ -290,6 +293,7 @@ Result<engine::ModelSource> PipelineAccess::Loader::source_of(const bundle::Mode
                              .bytes = file.bytes,
                              .inputs = infos_of(model.inputs),
                              .memory_limit = memory_limit_,
+                             .memory_taken = memory_taken_,
                              .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(const std::vector<fs::path> external, find_external_data(model, file));
   if (model.parameters.backend == "onnx") {
@@ -438,6 +442,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
                                    .bytes = std::as_bytes(std::span(bytes)),
                                    .inputs = infos_of(runs.models[0].inputs),
                                    .memory_limit = memory_limit_,
+                                   .memory_taken = memory_taken_,
                                    .fold_constants = onnx::folds_cheaply(std::as_bytes(std::span(bytes)), bytes.size()),
                                    .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(auto model, load_rows(*engine, source, runs.models[0], *impl));

@@ -52,7 +52,7 @@ Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, boo
   LEAPP_ASSIGN_OR_RETURN(auto options, ort::make_session_options(api, options_, source.fold_constants, *parts.log));
   if (cuda) LEAPP_RETURN_IF_ERROR(ort::append_cuda(api, options.get()));
   if (library_->counts_memory) {
-    if (!memory_) memory_ = ort::MemoryAccount::open(source.memory_limit);
+    if (!memory_) memory_ = ort::MemoryAccount::open(memory_left(source));
     parts.memory = memory_;
     LEAPP_RETURN_IF_ERROR(ort::book_session(api, options_, memory_.get(), options.get()));
   }
