@@ -39,9 +39,19 @@ struct ModelSource {
   std::vector<TensorInfo> inputs = {};
   /// Bytes that an engine may need for weights and results, as far as it knows that before; 0: any.
   std::uint64_t memory_limit = 0;
+  /// How many of them somebody has already: ports and state. Less than the limit.
+  std::uint64_t memory_taken = 0;
+  /// Whether an engine that cannot be ended meanwhile may work out what follows from constants alone.
+  bool fold_constants = true;
   /// Ends what runs; may be null.
   std::shared_ptr<Stop> stop = nullptr;
 };
+
+/// What is left for an engine of a source's limit; 0: any.
+[[nodiscard]] inline std::uint64_t memory_left(const ModelSource& source) {
+  if (source.memory_limit == 0) return 0;
+  return source.memory_limit > source.memory_taken ? source.memory_limit - source.memory_taken : 1;
+}
 
 /// One dense tensor in memory of the caller, which must outlive the model that is given it. `data` is never null and is
 /// aligned to 64 bytes.

@@ -137,6 +137,10 @@ const KnownValue* KnownValues::input(const NodeView& node, std::size_t index) co
 void KnownValues::add_initializer(const NamedView& tensor) { values_[tensor.name] = value_of(tensor.bytes); }
 
 void KnownValues::add_result(const NodeView& node) {
+  // Nothing else of that name, in a graph around it.
+  for (const std::string_view output : node.outputs) {
+    if (find(output) != nullptr) hide(output);
+  }
   if (!node.domain.empty() && node.domain != "ai.onnx") return;
   if (auto value = result_of(node); value && !node.outputs.empty()) add(node.outputs.front(), std::move(*value));
 }

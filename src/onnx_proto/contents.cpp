@@ -178,6 +178,10 @@ void read_bytes_field(AttributeField field, protozero::data_view content, Attrib
     case AttributeField::kGraphs:
       node.graphs.push_back(encoded(content));
       break;
+    case AttributeField::kSparseTensor:
+    case AttributeField::kSparseTensors:
+      node.sparse_tensors.push_back(encoded(content));
+      break;
     default:
       break;
   }

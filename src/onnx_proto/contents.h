@@ -30,6 +30,7 @@ struct NodeView {
   std::vector<Encoded> graphs;        ///< bodies of branches and loops
   std::vector<std::string_view> graph_attributes;  ///< the attributes that `graphs` are in, one for each
   std::vector<NamedView> tensors;                  ///< by attribute, for read_tensor
+  std::vector<Encoded> sparse_tensors;
 };
 
 Result<NodeView> read_node(Encoded node);

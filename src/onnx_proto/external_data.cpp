@@ -7,8 +7,10 @@
 #include <array>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
+#include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "onnx_proto/fields.h"
 #include "onnx_proto/message.h"
 
@@ -25,7 +27,7 @@ struct Step {
 };
 
 // Every field that can lead to a tensor.
-constexpr std::array<Step, 18> kSteps{{
+constexpr std::array<Step, 19> kSteps{{
     {Kind::kModel, number(ModelField::kGraph), Kind::kGraph},
     {Kind::kModel, number(ModelField::kTraining), Kind::kTraining},
     {Kind::kModel, number(ModelField::kFunction), Kind::kFunction},
@@ -42,9 +44,17 @@ constexpr std::array<Step, 18> kSteps{{
     {Kind::kAttribute, number(AttributeField::kTensors), Kind::kTensor},
     {Kind::kAttribute, number(AttributeField::kGraphs), Kind::kGraph},
     {Kind::kAttribute, number(AttributeField::kSparseTensor), Kind::kSparseTensor},
+    {Kind::kAttribute, number(AttributeField::kSparseTensors), Kind::kSparseTensor},
     {Kind::kSparseTensor, number(SparseTensorField::kValues), Kind::kTensor},
     {Kind::kSparseTensor, number(SparseTensorField::kIndices), Kind::kTensor},
 }};
+
+/// What ONNX Runtime since 1.22 writes where the contents of a tensor are at an address of its memory: older versions
+/// of these believe a file that says so.
+bool names_memory(std::string_view location) {
+  return location.find("_ORT_MEM_ADDR_") != std::string_view::npos ||
+         location.find("_ORT_NATIVE_ENDIAN_MEM_ADDR_") != std::string_view::npos;
+}
 
 bool is_message(const protozero::pbf_reader& message) {
   return message.wire_type() == protozero::pbf_wire_type::length_delimited;
@@ -104,6 +114,11 @@ Result<std::set<std::string>> external_data_files(std::span<const std::byte> mod
     Walker walker;
     const protozero::pbf_reader reader(reinterpret_cast<const char*>(model.data()), model.size());
     LEAPP_RETURN_IF_ERROR(walker.walk(reader, Kind::kModel, 0));
+    for (const std::string& file : walker.files) {
+      if (!names_memory(file)) continue;
+      return invalid_argument(
+          fmt::format("external data: expected the name of a file, found {}, which names memory", quote(file)));
+    }
     return std::move(walker.files);
   } catch (const protozero::exception& error) {
     return data_loss(fmt::format("not an ONNX model: {}", error.what()));

@@ -43,6 +43,7 @@ TEST(ExternalData, IsFoundWhereverATensorCanBe) {
       {7, 1, 5, 6, 5},   // subgraph
       {7, 1, 5, 11, 5},  // subgraphs
       {7, 1, 5, 22, 1},  // sparse tensor
+      {7, 1, 5, 23, 2},  // sparse tensors
       {25, 7, 5, 5},     // function
       {25, 11, 5},       // default of a function's attribute
       {20, 1, 5},        // training
@@ -88,6 +89,14 @@ TEST(ExternalData, DamagedModelsEndInAnErrorOrInNames) {
       if (!files.ok()) continue;
       EXPECT_LE(files.value().size(), 2U);
     }
+  }
+}
+
+TEST(ExternalData, NamesNoMemoryOfTheProcess) {
+  for (const std::string location : {"*/_ORT_MEM_ADDR_/*", "*/_ORT_NATIVE_ENDIAN_MEM_ADDR_/*"}) {
+    const auto found = files_of(model({7, 5}, location));
+    ASSERT_FALSE(found.ok());
+    EXPECT_NE(found.status().message().find("which names memory"), std::string::npos) << found.status().message();
   }
 }
 

@@ -73,6 +73,7 @@ enum class AttributeField : protozero::pbf_tag_type {
   kGraphs = 11,
   kType = 20,
   kSparseTensor = 22,
+  kSparseTensors = 23,
 };
 
 /// AttributeProto.AttributeType
@@ -92,6 +93,7 @@ enum class TensorField : protozero::pbf_tag_type {
   kDataType = 2,
   kFloatData = 4,
   kInt32Data = 5,
+  kStringData = 6,
   kInt64Data = 7,
   kName = 8,
   kRawData = 9,

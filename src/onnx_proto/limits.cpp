@@ -9,6 +9,7 @@
 #include <optional>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_message.hpp>
+#include <protozero/pbf_writer.hpp>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,14 +18,17 @@
 #include "base/text.h"
 #include "onnx_proto/constants.h"
 #include "onnx_proto/contents.h"
+#include "onnx_proto/declared.h"
 #include "onnx_proto/fields.h"
 #include "onnx_proto/message.h"
 #include "onnx_proto/shapes.h"
+#include "onnx_proto/texts.h"
 
 namespace leapp::onnx {
 namespace {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
+constexpr std::uint64_t kBody = 16;   // what a body of a branch or loop costs to have, in operators
 constexpr std::uint64_t kRound = 10;  // what a round of a loop costs beside its operators, in operators
 constexpr double kUnknownWidth = 4;   // of an element whose type is not said
 constexpr double kLeastWidth = 1;
@@ -48,6 +52,7 @@ struct Cost {
   std::uint64_t operators = 0;
   std::uint64_t runs = 0;
   std::uint64_t nested = 0;  // functions inside each other
+  double weights = 0;        // bytes of tensors that take more memory than the model's file has for them
 };
 
 double width_of(const KnownValue* value) {
@@ -91,23 +96,6 @@ double result_bytes(const NodeView& node, const KnownValues& known) {
   return 0;
 }
 
-/// Of a sparse tensor, which engines make dense.
-double dense_bytes(Encoded bytes) {
-  constexpr protozero::pbf_tag_type kDims = 3;
-  double count = kUnknownWidth;
-  protozero::pbf_reader message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  while (message.next()) {
-    if (message.tag() == kDims && message.wire_type() == protozero::pbf_wire_type::varint) {
-      count *= std::max(0.0, static_cast<double>(message.get_int64()));
-    } else if (message.tag() == kDims && message.wire_type() == protozero::pbf_wire_type::length_delimited) {
-      for (const std::int64_t extent : message.get_packed_int64()) count *= std::max(0.0, static_cast<double>(extent));
-    } else {
-      message.skip();
-    }
-  }
-  return count;
-}
-
 /// The extents that are not 0, multiplied; 0 for a tensor that has elements.
 double empty_extents(const Extents& extents) {
   if (elements_of(extents) > 0) return 0;
@@ -119,6 +107,10 @@ double empty_extents(const Extents& extents) {
 std::string place_of(const NodeView& node) {
   const std::string_view name = !node.name.empty() ? node.name : node.outputs.empty() ? "" : node.outputs.front();
   return fmt::format("node {} ({})", quote_brief(name), printable(node.op_type.substr(0, 60)));
+}
+
+Status at(const std::string& place, const Status& status) {
+  return status.ok() ? status : Status(status.code(), fmt::format("{}: {}", place, status.message()));
 }
 
 class Survey {
@@ -161,7 +153,9 @@ class Survey {
   }
 
   Status add(Cost& total, const Cost& more, const NodeView& node) const {
-    total = {sum(total.operators, more.operators), sum(total.runs, more.runs), std::max(total.nested, more.nested)};
+    LEAPP_RETURN_IF_ERROR(add_weight(total, more.weights, place_of(node)));
+    total = {sum(total.operators, more.operators), sum(total.runs, more.runs), std::max(total.nested, more.nested),
+             total.weights};
     if (total.operators > limits_.operators) return too_many(node, total.operators);
     if (total.runs <= limits_.operator_runs) return {};
     return invalid_argument(fmt::format(
@@ -173,6 +167,15 @@ class Survey {
     if (bytes <= static_cast<double>(limits_.tensor_bytes)) return {};
     return invalid_argument(fmt::format("{}: makes a tensor of {}, the option memory_limit is {}", place,
                                         bytes_text(rounded(bytes)), bytes_text(limits_.tensor_bytes)));
+  }
+
+  Status add_weight(Cost& total, double bytes, const std::string& place) const {
+    LEAPP_RETURN_IF_ERROR(check_bytes(bytes, place));
+    total.weights += bytes;
+    if (total.weights <= static_cast<double>(limits_.tensor_bytes)) return {};
+    return invalid_argument(
+        fmt::format("{}: with those before it, sparse and external tensors of {}, the option memory_limit is {}", place,
+                    bytes_text(rounded(total.weights)), bytes_text(limits_.tensor_bytes)));
   }
 
   Status check_extents(const Extents* extents, const std::string& place) const {
@@ -187,6 +190,7 @@ class Survey {
 
   Result<Cost> graph(const GraphView& view, const Known& around, int depth) {
     Known known{KnownValues(&around.values), KnownShapes(&around.shapes)};
+    Cost total;
     for (const ValueInfoView& input : view.inputs) {
       known.values.hide(input.name);
       // What a body says of its inputs is not checked by anybody before it runs, and may change from round to round.
@@ -196,12 +200,17 @@ class Survey {
     for (const NamedView& tensor : view.initializers) {
       known.values.add_initializer(tensor);
       known.shapes.add_initializer(tensor);
-      LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(tensor.name), "initializer " + quote_brief(tensor.name)));
+      const std::string place = "initializer " + quote_brief(tensor.name);
+      LEAPP_RETURN_IF_ERROR(check_extents(known.shapes.find(tensor.name), place));
+      LEAPP_RETURN_IF_ERROR(at(place, check_texts(tensor.bytes)));
+      // The contents of others are in the model's file. These may be the same again and again.
+      if (const Declared found = declared(tensor.bytes); found.external) {
+        LEAPP_RETURN_IF_ERROR(add_weight(total, found.bytes(), place));
+      }
     }
     for (const NamedView& tensor : view.sparse_initializers) {
-      LEAPP_RETURN_IF_ERROR(check_bytes(dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
+      LEAPP_RETURN_IF_ERROR(add_weight(total, dense_bytes(tensor.bytes), "initializer " + quote_brief(tensor.name)));
     }
-    Cost total;
     for (const Encoded bytes : view.nodes) LEAPP_RETURN_IF_ERROR(node(bytes, known, depth, total));
     return total;
   }
@@ -209,6 +218,10 @@ class Survey {
   Status node(Encoded bytes, Known& known, int depth, Cost& total) {
     LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(bytes));
     LEAPP_RETURN_IF_ERROR(check_bytes(result_bytes(view, known.values), place_of(view)));
+    LEAPP_RETURN_IF_ERROR(at(place_of(view), check_texts(view)));
+    for (const Encoded tensor : view.sparse_tensors) {
+      LEAPP_RETURN_IF_ERROR(add_weight(total, dense_bytes(tensor), place_of(view)));
+    }
     LEAPP_RETURN_IF_ERROR(check_depth(view, known.values));
     LEAPP_ASSIGN_OR_RETURN(const Cost cost, cost_of(view, known, depth));
     known.shapes.add_result(view, known.values);
@@ -230,15 +243,16 @@ class Survey {
     if (const auto found = functions_.find(key(view.domain, view.op_type)); found != functions_.end()) {
       return function(found->second, view, depth);
     }
-    Cost cost{1, 1, 0};
+    Cost cost{1, 1, 0, 0};
     for (const Encoded inner : view.graphs) {
       if (depth >= kDeepestGraph) return data_loss(fmt::format("more than {} graphs inside each other", kDeepestGraph));
       LEAPP_ASSIGN_OR_RETURN(const GraphView body, read_graph(inner));
       LEAPP_ASSIGN_OR_RETURN(const Cost once, graph(body, known, depth + 1));
       const std::uint64_t rounds = rounds_of(view, body, known);
-      cost.operators = sum(cost.operators, once.operators);
+      cost.operators = sum(cost.operators, sum(once.operators, kBody));
       cost.runs = sum(cost.runs, product(rounds, sum(once.runs, kRound)));
       cost.nested = std::max(cost.nested, once.nested);
+      LEAPP_RETURN_IF_ERROR(add_weight(cost, once.weights, place_of(view)));
     }
     return cost;
   }
@@ -309,6 +323,9 @@ class Survey {
       if (message.tag() == FunctionField::kNode && message.wire_type() == protozero::pbf_wire_type::length_delimited) {
         const protozero::data_view inner = message.get_view();
         LEAPP_RETURN_IF_ERROR(node(std::as_bytes(std::span(inner.data(), inner.size())), known, depth, total));
+      } else if (message.tag() == FunctionField::kAttributeValue &&
+                 message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+        LEAPP_RETURN_IF_ERROR(at(place_of(caller), check_default(message.get_view())));
       } else {
         message.skip();
       }
@@ -319,6 +336,14 @@ class Survey {
     }
     seen_[index].cost = total;
     return total;
+  }
+
+  /// What a function's attribute is where nobody says otherwise: the same as one of a node.
+  static Status check_default(protozero::data_view attribute) {
+    std::string bytes;
+    protozero::pbf_writer(bytes).add_message(number(NodeField::kAttribute), attribute);
+    LEAPP_ASSIGN_OR_RETURN(const NodeView view, read_node(std::as_bytes(std::span(bytes))));
+    return check_texts(view);
   }
 
   const ModelView& model_;

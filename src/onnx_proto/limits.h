@@ -17,7 +17,7 @@ namespace leapp::onnx {
 struct ModelLimits {
   std::uint64_t functions = 1024;
   std::uint64_t nested_functions = 64;  ///< that call each other: what ONNX Runtime takes grows with the square of it
-  std::uint64_t operators = 200'000;    ///< with functions written out where they are called
+  std::uint64_t operators = 200'000;    ///< with functions written out where they are called; a body counts as 16
   std::uint64_t operator_runs = 10'000'000;  ///< in one run, as far as loops have a constant number of rounds
   std::uint64_t tensor_bytes = ~std::uint64_t{0};
   std::uint64_t empty_extents = 1U << 28U;  ///< of a tensor without elements, the others multiplied: kernels walk them

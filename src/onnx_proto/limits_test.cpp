@@ -10,27 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "onnx_proto/model_testing.h"
 #include "onnx_proto/writer.h"
 
 namespace leapp::onnx {
 namespace {
-
-constexpr std::int32_t kInt64 = 7;
-
-Tensor numbers(const std::string& name, const std::vector<std::int64_t>& values) {
-  Tensor tensor{name, kInt64, {static_cast<std::int64_t>(values.size())}, {}, {}};
-  tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(values)));
-  return tensor;
-}
-
-Node node(const std::string& op, std::vector<std::string> inputs, const std::string& output) {
-  Node made;
-  made.inputs = std::move(inputs);
-  made.outputs = {output};
-  made.name = op + "_" + output;
-  made.op_type = op;
-  return made;
-}
 
 Status check(Graph graph, const ModelLimits& limits = {}) {
   Model model;
@@ -204,6 +188,62 @@ TEST(Limits, AxesThatAreNoNumbers) {
   graph.initializers.push_back(tensor);
   graph.nodes.push_back(node("Unsqueeze", {"x", "axes"}, "y"));
   EXPECT_TRUE(check(graph).ok());  // an engine says what is wrong with it
+}
+
+TEST(Limits, TheSameFileBesideItAgainAndAgain) {
+  Graph graph;
+  graph.name = "g";
+  for (int i = 0; i < 10; ++i) {
+    Tensor tensor{"w" + std::to_string(i), kInt64, {1 << 20}, {}, {}};
+    tensor.external = ExternalData{"weights.bin", 0, 8 << 20};
+    graph.initializers.push_back(std::move(tensor));
+  }
+  EXPECT_TRUE(check(graph, {.tensor_bytes = 80 << 20}).ok());
+  const Status refused = check(graph, {.tensor_bytes = 70 << 20});
+  EXPECT_NE(refused.message().find("sparse and external tensors of 75.5 MB"), std::string::npos) << refused.message();
+}
+
+TEST(Limits, AValueInABodyIsNotWhatHasItsNameAround) {
+  auto body = std::make_shared<Graph>();
+  body->nodes = {node("NonZero", {"x"}, "size"), node("ConstantOfShape", {"size"}, "r")};
+  body->outputs = {{"r", 1, {}}};
+  Graph graph;
+  graph.name = "g";
+  graph.initializers = {numbers("size", {1 << 30})};
+  Node branch = node("If", {"x"}, "y");
+  branch.attributes.push_back({"then_branch", std::shared_ptr<const Graph>(body)});
+  graph.nodes = {branch};
+  EXPECT_TRUE(check(graph, {.tensor_bytes = 1 << 20}).ok());
+}
+
+TEST(Limits, TextsAreShort) {
+  Graph graph;
+  graph.name = "g";
+  Node text = node("Constant", {}, "t");
+  text.attributes.push_back({"value_strings", std::vector<std::string>{"short", "fifteen letters"}});
+  graph.nodes = {text};
+  EXPECT_TRUE(check(graph).ok()) << check(graph).message();
+  graph.nodes[0].attributes[0].value = std::vector<std::string>{"sixteen letters!"};
+  EXPECT_NE(check(graph).message().find("texts of at most 15 bytes in tensors, found 16"), std::string::npos);
+  Node cast = node("Cast", {"x"}, "t");
+  cast.attributes.push_back({"to", std::int64_t{8}});
+  for (const Node& maker : {cast, node("StringConcat", {"x", "x"}, "t")}) {
+    graph.nodes = {maker};
+    EXPECT_NE(check(graph).message().find("expected no operator that makes texts"), std::string::npos);
+  }
+}
+
+TEST(Limits, BodiesCostMoreThanTheirOperators) {
+  Graph graph;
+  graph.name = "g";
+  const auto body = std::make_shared<const Graph>(Graph{.name = "b", .nodes = {node("Abs", {"x"}, "o")}});
+  for (int i = 0; i < 10; ++i) {
+    Node made = node("If", {"c"}, "y" + std::to_string(i));
+    made.attributes.push_back({"then_branch", body});
+    graph.nodes.push_back(made);
+  }
+  EXPECT_TRUE(check(graph, {.operators = 180}).ok());
+  EXPECT_FALSE(check(graph, {.operators = 179}).ok());
 }
 
 TEST(Limits, OperatorsAreCounted) {

@@ -148,6 +148,10 @@ void KnownShapes::add_initializer(const NamedView& tensor) {
 }
 
 void KnownShapes::add_result(const NodeView& node, const KnownValues& values) {
+  // Nothing else of that name, in a graph around it.
+  for (const std::string_view output : node.outputs) {
+    if (find(output) != nullptr) hide(output);
+  }
   if (node.outputs.empty() || (!node.domain.empty() && node.domain != "ai.onnx")) return;
   auto result = result_of(node, values);
   if (result && result->size() <= kMostAxes) shapes_[node.outputs.front()] = std::move(*result);

@@ -17,6 +17,7 @@
 #include "leapp/bundle/history.h"
 #include "leapp/bundle/reader.h"
 #include "onnx_proto/external_data.h"
+#include "onnx_proto/folding.h"
 #include "onnx_proto/limits.h"
 #include "runtime/batch.h"
 #include "runtime/budget.h"
@@ -72,6 +73,16 @@ void add_report(const engine::Model& model, const std::string& name, std::vector
                                  [](const engine::OperatorReport& row) { return !row.native; });
   if (!report.native && lacks) notes.push_back(fmt::format("{} runs on {}: {}", name, report.engine, report.why));
   reports.push_back(std::move(report));
+}
+
+std::uint64_t sizes_of(std::span<const fs::path> files) {
+  std::uint64_t sum = 0;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    const auto size = fs::file_size(file, error);
+    if (!error) sum += size;
+  }
+  return sum;
 }
 
 void add_all_outputs(const bundle::BundleSpec& spec, bundle::Wiring& wiring) {
@@ -136,7 +147,9 @@ class PipelineAccess::Loader {
     LEAPP_RETURN_IF_ERROR(at(bundle::join_problems(bundle::find_model_problems(spec_))));
     LEAPP_RETURN_IF_ERROR(at(check_torchscript()));
     const Plan plan = make_plan(widened_ports(spec_, batch_), wiring_);
-    return at(check_memory(memory_need(plan, spec_, yaml_.parent_path()), memory_limit_));
+    const MemoryNeed need = memory_need(plan, spec_, yaml_.parent_path());
+    memory_taken_ = need.ports + need.state;
+    return at(check_memory(need, memory_limit_));
   }
 
   /// One model for all nodes when that is possible, else one for each.
@@ -181,6 +194,7 @@ class PipelineAccess::Loader {
   bool allow_torchscript_;
   std::size_t batch_;
   std::uint64_t memory_limit_;
+  std::uint64_t memory_taken_ = 0;  ///< of it, by ports and state
   std::shared_ptr<engine::Stop> stop_;
   bundle::FileOptions options_;
   std::shared_ptr<bundle::VerifiedFiles> verified_;  ///< null: nobody asked for a signature
@@ -278,8 +292,12 @@ Result<engine::ModelSource> PipelineAccess::Loader::source_of(const bundle::Mode
                              .bytes = file.bytes,
                              .inputs = infos_of(model.inputs),
                              .memory_limit = memory_limit_,
+                             .memory_taken = memory_taken_,
                              .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(const std::vector<fs::path> external, find_external_data(model, file));
+  if (model.parameters.backend == "onnx") {
+    source.fold_constants = onnx::folds_cheaply(file.bytes, file.bytes.size() + sizes_of(external));
+  }
   if (external.empty()) return source;
   source.bytes = {};
   if (!verified_) return source;
@@ -423,6 +441,8 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::fused() {
                                    .bytes = std::as_bytes(std::span(bytes)),
                                    .inputs = infos_of(runs.models[0].inputs),
                                    .memory_limit = memory_limit_,
+                                   .memory_taken = memory_taken_,
+                                   .fold_constants = onnx::folds_cheaply(std::as_bytes(std::span(bytes)), bytes.size()),
                                    .stop = stop_};
   LEAPP_ASSIGN_OR_RETURN(auto model, load_rows(*engine, source, runs.models[0], *impl));
   if (!impl->widened.ok() && some_node_widens()) return impl->widened;

@@ -18,6 +18,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/plan.h"
+#include "engine/native/program.h"
 #include "leapp/base/status.h"
 #include "onnx_proto/contents.h"
 #include "onnx_proto/reader.h"
@@ -114,6 +115,8 @@ class Lowering {
   ValueId constant(DType dtype, Shape shape, onnx::Bytes bytes);
   ValueId constant_ints(const std::vector<std::int64_t>& numbers);
   ValueId constant_float(float number);
+  /// The bytes of a constant, aligned to 64, which those of a model need not be. Until the next call.
+  const std::byte* aligned_bytes(ValueId id);
   /// A constant of so many bytes, aligned to 64, that `fill` writes.
   ValueId constant_bytes(std::size_t bytes, const std::function<void(std::byte*)>& fill);
   /// Notes what packed weights were made of.
@@ -171,6 +174,8 @@ class Lowering {
   std::int64_t opset_ = 0;
   std::size_t folded_bytes_ = 0;
   std::size_t most_folded_bytes_ = 0;
+  AlignedMemory aligned_;  ///< see aligned_bytes: one for all, where a new one for each would leave holes in the heap
+  std::size_t aligned_size_ = 0;
   std::uint64_t made_bytes_ = 0;  ///< of constants that are made here: packed weights, places, ranges
   std::uint64_t most_made_bytes_ = 0;
   std::int64_t steps_ = 0;

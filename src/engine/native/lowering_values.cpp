@@ -174,6 +174,18 @@ ValueId Lowering::constant(DType dtype, Shape shape, onnx::Bytes bytes) {
   return id;
 }
 
+const std::byte* Lowering::aligned_bytes(ValueId id) {
+  const std::size_t size = value(id).bytes;
+  if (size > aligned_size_) {
+    aligned_ = AlignedMemory();
+    aligned_size_ = 0;
+    aligned_ = AlignedMemory(size);
+    aligned_size_ = size;
+  }
+  if (size > 0) std::memcpy(aligned_.data(), bytes(id).data(), size);
+  return aligned_.data();
+}
+
 ValueId Lowering::constant_bytes(std::size_t size, const std::function<void(std::byte*)>& fill) {
   count_made(size);
   const ValueId id = make_bytes(size);

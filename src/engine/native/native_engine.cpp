@@ -59,9 +59,9 @@ Result<LoweringResult> planned(const engine::ModelSource& source, onnx::Encoded 
     return lowered;
   }
   const std::uint64_t need = std::uint64_t{lowered.plan.arena_bytes} + lowered.plan.constant_bytes;
-  if (source.memory_limit > 0 && need > source.memory_limit) {
+  if (source.memory_limit > 0 && need > engine::memory_left(source)) {
     return invalid_argument(fmt::format("the model needs {} of memory to run, the option memory_limit is {}",
-                                        bytes_text(need), bytes_text(source.memory_limit)));
+                                        bytes_text(need + source.memory_taken), bytes_text(source.memory_limit)));
   }
   return lowered;
 }

@@ -46,19 +46,13 @@ Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<B
   return {};
 }
 
-// What the model's file held is in the weights now, and the file's bytes may go.
-void forget_constants(Plan& plan) {
-  for (Value& value : plan.values) {
-    if (value.constant) value.constant = onnx::Bytes{};
-  }
-}
-
 }  // namespace
 
 NativeModel::NativeModel(Parts parts)
-    : parts_(std::move(parts)), constants_(parts_.plan.constant_bytes), arena_(parts_.plan.arena_bytes) {
-  write_constants(parts_.plan, constants_.data());
-  forget_constants(parts_.plan);
+    : parts_(std::move(parts)),
+      constants_(parts_.plan.constant_bytes, AlignedMemory::Content::kAnything),
+      arena_(parts_.plan.arena_bytes) {
+  move_constants(parts_.plan, constants_.data());
 }
 
 Status NativeModel::check(const engine::Binding& binding) const {

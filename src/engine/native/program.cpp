@@ -23,10 +23,10 @@ std::byte* Addresses::operator()(const PlannedAddress& place) const {
   return nullptr;
 }
 
-AlignedMemory::AlignedMemory(std::size_t bytes) {
+AlignedMemory::AlignedMemory(std::size_t bytes, Content content) {
   const std::size_t size = std::max<std::size_t>(bytes, kAlignment);
   memory_.reset(static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment})));
-  std::memset(memory_.get(), 0, size);
+  if (content == Content::kZero) std::memset(memory_.get(), 0, size);
 }
 
 void AlignedMemory::Free::operator()(std::byte* memory) const {
@@ -58,11 +58,19 @@ const BoundBlock* Program::bind(const Block& block, const AddressOf& address) {
   return blocks_.back().get();
 }
 
-void write_constants(const Plan& plan, std::byte* constants) {
-  for (const Value& value : plan.values) {
-    if (value.view_of != kNoValue || value.place.space != Space::kConstant || !value.constant) continue;
+void move_constants(Plan& plan, std::byte* constants) {
+  for (Value& value : plan.values) {
+    if (!value.constant) continue;
     const auto bytes = value.constant->view;
-    if (!bytes.empty()) std::memcpy(constants + value.place.offset, bytes.data(), bytes.size());
+    const bool placed = value.view_of == kNoValue && value.place.space == Space::kConstant;
+    if (placed && !bytes.empty()) {
+      std::memcpy(constants + value.place.offset, bytes.data(), bytes.size());
+      // Kernels may read what lies between two of them.
+      const std::size_t end = value.place.offset + bytes.size();
+      const std::size_t next = std::min(plan.constant_bytes, (end + kAlignment - 1) / kAlignment * kAlignment);
+      std::memset(constants + end, 0, next - end);
+    }
+    value.constant = onnx::Bytes{};
   }
 }
 

@@ -45,7 +45,8 @@ struct BoundBlock {
 class AlignedMemory {
  public:
   AlignedMemory() = default;
-  explicit AlignedMemory(std::size_t bytes);
+  enum class Content { kZero, kAnything };
+  explicit AlignedMemory(std::size_t bytes, Content content = Content::kZero);
   [[nodiscard]] std::byte* data() const { return memory_.get(); }
 
  private:
@@ -96,7 +97,8 @@ class Program {
   const BoundCall* failed_ = nullptr;
 };
 
-/// Copies the constants of a plan to where they belong.
-void write_constants(const Plan& plan, std::byte* constants);
+/// Copies the constants of a plan to where they belong. The plan forgets each of them at once, and the bytes of the
+/// model's file may go: those that were made for it are never there twice. All of `constants` is written.
+void move_constants(Plan& plan, std::byte* constants);
 
 }  // namespace leapp::native

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/ort/memory_account.h"
+
 namespace leapp::engine::ort {
 namespace {
 
@@ -59,14 +61,17 @@ ONNXTensorElementDataType to_onnx(DType dtype) {
   return row == kTypes.end() ? ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED : row->second;
 }
 
+std::optional<StatusCode> memory_code(std::string_view message) {
+  const auto says = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
+  if (says(kRefused)) return StatusCode::kInvalidArgument;
+  if (says("bad_alloc") || says("bad allocation") || says("Failed to allocate memory")) return StatusCode::kOutOfMemory;
+  return std::nullopt;
+}
+
 Status take_status(const OrtApi& api, OrtStatus* status) {
   if (status == nullptr) return {};
   const std::string_view message = api.GetErrorMessage(status);
-  // It has no code for that.
-  const bool memory = message.find("bad_alloc") != std::string_view::npos ||
-                      message.find("bad allocation") != std::string_view::npos ||
-                      message.find("Failed to allocate memory") != std::string_view::npos;
-  Status result(memory ? StatusCode::kOutOfMemory : to_code(api.GetErrorCode(status)), std::string(message));
+  Status result(memory_code(message).value_or(to_code(api.GetErrorCode(status))), std::string(message));
   api.ReleaseStatus(status);
   return result;
 }

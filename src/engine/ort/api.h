@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "leapp/base/dtype.h"
 #include "leapp/base/status.h"
@@ -20,6 +21,10 @@ using Owned = std::unique_ptr<T, void (*)(T*)>;
 [[nodiscard]] std::optional<DType> to_dtype(ONNXTensorElementDataType type);
 /// ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED for what ONNX lacks.
 [[nodiscard]] ONNXTensorElementDataType to_onnx(DType dtype);
+
+/// What a message of ONNX Runtime says of memory, for which it has no code: kInvalidArgument where it was our limit
+/// (memory.h), kOutOfMemory where there was none.
+[[nodiscard]] std::optional<StatusCode> memory_code(std::string_view message);
 
 /// Takes `status` over; ok when it is null. The message is ONNX Runtime's.
 Status take_status(const OrtApi& api, OrtStatus* status);

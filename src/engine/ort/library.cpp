@@ -17,6 +17,7 @@
 #include "base/folder_names.h"
 #include "engine/ort/api.h"
 #include "engine/ort/divisions.h"
+#include "engine/ort/memory.h"
 #include "engine/ort/ort_engine.h"
 #include "engine/ort/session_log.h"
 #include "engine/ort/shared_object.h"
@@ -85,7 +86,10 @@ Result<Library> start(void* handle, const std::string& file) {
   const Status started = take_status(
       *library.api,
       library.api->CreateEnvWithCustomLogger(&SessionLog::add, log, ORT_LOGGING_LEVEL_WARNING, "leapp", &library.env));
-  if (started.ok()) return library;
+  if (started.ok()) {
+    library.counts_memory = register_memory(*library.api, library.env).ok();
+    return library;
+  }
   const bool memory = started.code() == StatusCode::kOutOfMemory;
   return Status(memory ? started.code() : StatusCode::kInternal,
                 fmt::format("{} does not start: {}", library.description, started.message()));

@@ -21,6 +21,9 @@ struct Library {
   const OrtApi* api = nullptr;
   OrtEnv* env = nullptr;
   std::string description;  ///< "ONNX Runtime 1.31.1 (/path/libonnxruntime.so.1)"
+  /// Whether its sessions can be made to ask us for memory (memory.h): not where somebody else in the process has
+  /// registered an allocator of his own, with ONNX Runtime before 1.22.
+  bool counts_memory = false;
 };
 
 /// Finds one, as Options::onnxruntime_library says. A place that was named on purpose and has none is an error; so is

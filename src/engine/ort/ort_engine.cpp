@@ -24,11 +24,12 @@ class OrtEngine final : public Engine {
   Result<std::unique_ptr<Model>> load(const ModelSource& source) override;
 
  private:
-  Result<ort::SessionParts> make_session(const ModelSource& source, bool cuda) const;
+  Result<ort::SessionParts> make_session(const ModelSource& source, bool cuda);
   Result<bool> wants_cuda() const;
 
   const ort::Library* library_;
   Options options_;
+  std::shared_ptr<ort::MemoryAccount> memory_;  ///< of all that it loads
 };
 
 Result<bool> OrtEngine::wants_cuda() const {
@@ -41,15 +42,21 @@ Result<bool> OrtEngine::wants_cuda() const {
   return offered;
 }
 
-Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, bool cuda) const {
+Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, bool cuda) {
   const OrtApi& api = *library_->api;
   ort::SessionParts parts;
   parts.library = library_;
   parts.name = source.name;
   parts.stop = options_.stop;
   parts.log = std::make_unique<ort::SessionLog>();
-  LEAPP_ASSIGN_OR_RETURN(auto options, ort::make_session_options(api, options_, *parts.log));
+  LEAPP_ASSIGN_OR_RETURN(auto options, ort::make_session_options(api, options_, source.fold_constants, *parts.log));
   if (cuda) LEAPP_RETURN_IF_ERROR(ort::append_cuda(api, options.get()));
+  if (library_->counts_memory) {
+    if (!memory_) memory_ = ort::MemoryAccount::open(memory_left(source));
+    parts.memory = memory_;
+    LEAPP_RETURN_IF_ERROR(ort::book_session(api, options_, memory_.get(), options.get()));
+  }
+  const ort::Booking booking(memory_.get());
   const ort::DivisionWatch divisions;
   OrtSession* session = nullptr;
   OrtStatus* status = source.bytes.empty()
@@ -62,6 +69,7 @@ Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, boo
                                               library_->description, log.empty() ? "" : "; its log: " + log));
   }
   parts.session = {session, api.ReleaseSession};
+  if (memory_) memory_->trim();  // no run will ask for what starting a session took
   if (!divisions.failed()) return parts;
   return failed_precondition(fmt::format("cannot load {}: {}, while ONNX Runtime worked out constants or shapes [{}]",
                                          source.name, ort::kFailedDivision, library_->description));

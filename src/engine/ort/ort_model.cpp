@@ -221,6 +221,7 @@ bool OrtModel::run(std::size_t binding) noexcept {
     if (OrtStatus* failure = api().RunOptionsUnsetTerminate(run_options_.get())) api().ReleaseStatus(failure);
   }
   const Stop::Run under_way(parts_.stop.get(), &end_run, this);
+  const Booking booking(parts_.memory.get());
   const DivisionWatch divisions;
   OrtStatus* status = api().RunWithBinding(parts_.session.get(), run_options_.get(), bound.binding.get());
   divided_ = divisions.failed();
@@ -235,7 +236,8 @@ bool OrtModel::run(std::size_t binding) noexcept {
 Status OrtModel::error() const {
   if (divided_) return explained(failed_precondition(kFailedDivision), "cannot run");
   if (!failure_) return {};
-  return explained(internal_error(api().GetErrorMessage(failure_.get())), "cannot run");
+  const std::string_view said = api().GetErrorMessage(failure_.get());
+  return explained(Status(memory_code(said).value_or(StatusCode::kInternal), std::string(said)), "cannot run");
 }
 
 Status OrtModel::explained(const Status& status, const char* action) const {

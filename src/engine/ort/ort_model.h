@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/ort/api.h"
 #include "engine/ort/library.h"
+#include "engine/ort/memory_account.h"
 #include "engine/ort/session_log.h"
 
 namespace leapp::engine::ort {
@@ -18,7 +19,8 @@ namespace leapp::engine::ort {
 struct SessionParts {
   const Library* library = nullptr;
   std::string name;
-  std::unique_ptr<SessionLog> log;  ///< the session writes to it until it is gone
+  std::unique_ptr<SessionLog> log;        ///< the session writes to it until it is gone
+  std::shared_ptr<MemoryAccount> memory;  ///< what the session asks for is booked to it
   Owned<OrtSession> session{nullptr, nullptr};
   std::shared_ptr<Stop> stop;  ///< null: nobody ends a run
 };

@@ -16,6 +16,10 @@ constexpr const char* kCuda = "CUDAExecutionProvider";
 constexpr const char* kWrongRewrites =
     "DivMulFusion;GemmTransposeFusion;MatMul_BatchNormalization_Fusion;MatmulTransposeFusion;Pad_Fusion";
 
+constexpr const char* kWrongRewritesAndFolding =
+    "DivMulFusion;GemmTransposeFusion;MatMul_BatchNormalization_Fusion;MatmulTransposeFusion;Pad_Fusion;"
+    "ConstantFolding";
+
 GraphOptimizationLevel level(Optimisation optimisation) {
   switch (optimisation) {
     case Optimisation::kOff:
@@ -50,7 +54,8 @@ Result<bool> offers_cuda(const OrtApi& api) {
   return found;
 }
 
-Result<Owned<OrtSessionOptions>> make_session_options(const OrtApi& api, const Options& options, SessionLog& log) {
+Result<Owned<OrtSessionOptions>> make_session_options(const OrtApi& api, const Options& options, bool fold_constants,
+                                                      SessionLog& log) {
   LEAPP_RETURN_IF_ERROR(check(options));
   OrtSessionOptions* raw = nullptr;
   LEAPP_RETURN_IF_ORT_ERROR(api, api.CreateSessionOptions(&raw));
@@ -62,8 +67,11 @@ Result<Owned<OrtSessionOptions>> make_session_options(const OrtApi& api, const O
   LEAPP_RETURN_IF_ORT_ERROR(
       api, api.SetSessionExecutionMode(raw, options.inter_op_threads > 1 ? ORT_PARALLEL : ORT_SEQUENTIAL));
   LEAPP_RETURN_IF_ORT_ERROR(api, api.SetSessionGraphOptimizationLevel(raw, level(options.optimisation)));
-  LEAPP_RETURN_IF_ORT_ERROR(
-      api, api.AddSessionConfigEntry(raw, "optimization.disable_specified_optimizers", kWrongRewrites));
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.AddSessionConfigEntry(raw, "optimization.disable_specified_optimizers",
+                                                           fold_constants ? kWrongRewrites : kWrongRewritesAndFolding));
+  // By default it looks at bytes or at the file's name, and reads what nobody has checked: a file that is an ONNX model
+  // to others may be one of its own format too.
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.AddSessionConfigEntry(raw, "session.load_model_format", "ONNX"));
   for (const char* key : {"session.intra_op.allow_spinning", "session.inter_op.allow_spinning"}) {
     LEAPP_RETURN_IF_ORT_ERROR(api, api.AddSessionConfigEntry(raw, key, "0"));
   }
@@ -71,6 +79,12 @@ Result<Owned<OrtSessionOptions>> make_session_options(const OrtApi& api, const O
     LEAPP_RETURN_IF_ORT_ERROR(api, api.EnableProfiling(raw, options.profile_prefix.c_str()));
   }
   return result;
+}
+
+Status book_session(const OrtApi& api, const Options& options, MemoryAccount* account, OrtSessionOptions* session) {
+  LEAPP_RETURN_IF_ORT_ERROR(api, api.AddSessionConfigEntry(session, "session.use_env_allocators", "1"));
+  const bool threads = options.intra_op_threads > 1 || options.inter_op_threads > 1;
+  return threads ? book_threads(api, session, account) : Status();
 }
 
 Status append_cuda(const OrtApi& api, OrtSessionOptions* options) {

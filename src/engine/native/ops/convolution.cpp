@@ -101,9 +101,7 @@ ValueId packed_convolution(Lowering& b, const kernels::ConvolutionShape& shape, 
   const std::size_t bytes = kernels::packed_convolution_bytes(shape, args.storage);
   if (b.is_constant(weights)) {
     b.expect_room(bytes);
-    const AlignedMemory aligned(b.value(weights).bytes);
-    std::memcpy(aligned.data(), b.bytes(weights).data(), b.value(weights).bytes);
-    args.source = aligned.data();
+    args.source = b.aligned_bytes(weights);
     const ValueId packed = b.constant_bytes(bytes, [&](std::byte* to) {
       args.to = to;
       kernels::pack_convolution(args);

@@ -122,10 +122,7 @@ ValueId packed_matrix(Lowering& b, ValueId matrix, const MatrixLayout& layout) {
   args.column_stride = layout.column_stride;
   const std::size_t bytes = kernels::packed_matrix_bytes(args.k, args.n, args.storage);
   b.expect_room(bytes);
-  // The model's bytes need not be aligned.
-  const AlignedMemory aligned(b.value(matrix).bytes);
-  if (b.value(matrix).bytes > 0) std::memcpy(aligned.data(), b.bytes(matrix).data(), b.value(matrix).bytes);
-  args.source = aligned.data() + layout.offset * static_cast<std::int64_t>(dtype_size(b.dtype(matrix)));
+  args.source = b.aligned_bytes(matrix) + layout.offset * static_cast<std::int64_t>(dtype_size(b.dtype(matrix)));
   const ValueId packed = b.constant_bytes(bytes, [&](std::byte* to) {
     args.to = to;
     kernels::pack_matrix(args);
