@@ -43,7 +43,19 @@ bool is_still_there(const FileDescriptor& file, const fs::path& path) {
          ours.st_ino == theirs.st_ino;
 }
 
+/// A file of ours, or one of another user that we may look at: enough for a lock. Not open: there is none.
+FileDescriptor open_lock(const fs::path& path) {
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0666));
+  if (!file.is_open() && (errno == EACCES || errno == EPERM || errno == EROFS))
+    file = FileDescriptor(::open(path.c_str(), O_RDONLY | kFlags));
+  return file;
+}
+
 void sign(const FileDescriptor& file) {
+  struct stat status {};
+  // Somebody may have put a second name of a file of theirs here.
+  if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return;
   const std::string text = who_we_are();
   // For messages alone.
   if (::ftruncate(file.number(), 0) != 0 || ::pwrite(file.number(), text.data(), text.size(), 0) < 0) errno = 0;
@@ -56,7 +68,7 @@ Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& op
   const auto until = std::chrono::steady_clock::now() + options.patience;
   bool waited = false;
   while (true) {
-    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    FileDescriptor file = open_lock(path);
     if (!file.is_open()) return FolderLock();
     if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
       if (!is_still_there(file, path)) continue;
