@@ -108,10 +108,15 @@ def _has_live(value: Any) -> bool:
 
 def remove_patches() -> None:
     """Undo them, the last one first. May be called at any time; one that fails keeps no other."""
-    with contextlib.ExitStack() as undo:
-        for one in list(_undo):
-            undo.callback(surely, one)
-    _undo.clear()  # not before: each may be undone twice, but none may be forgotten
+    all_known = False
+    try:
+        with contextlib.ExitStack() as undo:
+            for one in _undo:
+                undo.callback(surely, one)
+            all_known = True
+    finally:
+        if all_known:  # each may be undone twice, but Ctrl-C must not have one forgotten
+            _undo.clear()
 
 
 def surely(undo: Callable[[], object]) -> None:

@@ -71,6 +71,13 @@ fs::path working_folder_in(const fs::path& folder) {
   return rest == folder.end() ? here : fs::path();
 }
 
+/// Nothing where it has that mode already: not every file system lets anybody change one.
+Status give_mode(const fs::path& folder, ::mode_t mode) {
+  struct stat now {};
+  if (::lstat(folder.c_str(), &now) == 0 && (now.st_mode & 07777U) == mode) return {};
+  return ::chmod(folder.c_str(), mode) == 0 ? Status() : file_error("change", folder, errno);
+}
+
 Result<fs::path> checked_name(std::string_view name) {
   const fs::path normal = fs::path(name).lexically_normal();
   if (!normal.has_filename() || normal.is_absolute() || *normal.begin() == ".." || normal == "." ||
@@ -166,7 +173,7 @@ Status StagedFolder::commit(const std::vector<std::string>& previously_written) 
     left_behind.erase(std::string(Logger::kFileName));
     LEAPP_RETURN_IF_ERROR(carry_over(target_, staged_, left_behind));
     if (::chown(staged_.c_str(), old.st_uid, old.st_gid) != 0) errno = 0;  // only root may, and only root needs to
-    if (::chmod(staged_.c_str(), old.st_mode & 07777U) != 0) return file_error("change", staged_, errno);
+    LEAPP_RETURN_IF_ERROR(give_mode(staged_, old.st_mode & 07777U));
     LEAPP_RETURN_IF_ERROR(sync_to_disk(staged_));
     LEAPP_RETURN_IF_ERROR(exchange_folders(staged_, target_, parked));
   } else if (::rename(staged_.c_str(), target_.c_str()) != 0) {

@@ -52,6 +52,12 @@ FileDescriptor open_lock(const fs::path& path) {
   return file;
 }
 
+/// One that nobody can lock, so nobody has signed: it would lie there for ever.
+void remove_unused(const FileDescriptor& file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) ::unlink(path.c_str());
+}
+
 void sign(const FileDescriptor& file) {
   struct stat status {};
   // Somebody may have put a second name of a file of theirs here.
@@ -75,13 +81,20 @@ Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& op
       sign(file);
       return FolderLock(path, std::move(file));
     }
-    if (errno != EWOULDBLOCK && errno != EINTR) return FolderLock();
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      remove_unused(file, path);
+      return FolderLock();
+    }
     const std::string holder = holder_of(file);
     if (std::chrono::steady_clock::now() >= until) {
       return failed_precondition(
           fmt::format("{} is being written by {}; try again when it is done", quote(target.string()), holder));
     }
     if (!std::exchange(waited, true) && options.on_wait) options.on_wait(holder);
+    if (options.interrupted && options.interrupted()) {
+      return failed_precondition(
+          fmt::format("interrupted while waiting for {}, which is writing {}", holder, quote(target.string())));
+    }
     std::this_thread::sleep_for(kPause);
   }
 }

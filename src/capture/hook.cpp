@@ -85,6 +85,9 @@ std::optional<c10::Device> copies_from(const OpInfo& info, Inputs inputs) {
 
 std::unique_ptr<at::ObserverContext> started(const at::RecordFunction& record) {
   if (t_unrecorded > 0 || t_inside || at::in_parallel_region()) return nullptr;
+  // First of all: in a forked child there is none, and locks may be as threads of the parent had them.
+  std::shared_ptr<Recorder> recorder = recorder_now();
+  if (!recorder) return nullptr;
   const OpInfo* info = op_info(record);
   if (!info || transparent(*info, record.inputs())) return nullptr;
   if (info == t_look_inside) {
@@ -92,8 +95,7 @@ std::unique_ptr<at::ObserverContext> started(const at::RecordFunction& record) {
     return nullptr;
   }
   auto context = std::make_unique<Context>();
-  context->recorder = recorder_now();
-  if (!context->recorder) return nullptr;
+  context->recorder = std::move(recorder);
   // The TorchScript interpreter hands over its whole stack: the arguments are on top.
   const std::size_t count = info->schema().arguments().size();
   const auto inputs = record.inputs();
