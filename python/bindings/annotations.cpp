@@ -202,13 +202,13 @@ nb::object mirror(nb::handle source, nb::handle target) {
 }
 
 bool is_open(const std::string& node) {
-  const auto session = capture::current_session();
-  return session && !session->stopped() && unlocked([&] { return session->annotations().is_open(node); });
+  const capture::SessionUse session;
+  return session && unlocked([&] { return session->annotations().is_open(node); });
 }
 
 bool abandon(const std::string& node) {
-  const auto session = capture::current_session();
-  return session && !session->stopped() && unlocked([&] { return session->annotations().abandon(node); });
+  const capture::SessionUse session;
+  return session && unlocked([&] { return session->annotations().abandon(node); });
 }
 
 }  // namespace

@@ -33,6 +33,7 @@
 #include "yaml_values.h"
 
 namespace nb = nanobind;
+using leapp::capture::SessionUse;
 using leapp::python::check;
 using leapp::python::raise;
 using leapp::python::take;
@@ -42,22 +43,22 @@ namespace {
 
 /// Not recorded itself; true while a session is active, so that the caller can spare itself the rest.
 bool note_escape(const at::Tensor& tensor, const std::string& how) {
-  const auto session = leapp::capture::current_session();
-  if (!session || session->stopped()) return false;
+  const SessionUse session;
+  if (!session) return false;
   unlocked([&] { session->tensors().escaped(tensor, how); });
   return true;
 }
 
 void note_default(const std::string& node, const at::Tensor& tensor) {
-  const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->annotations().note_default(node, tensor); });
+  const SessionUse session;
+  if (session) unlocked([&] { session->annotations().note_default(node, tensor); });
 }
 
 /// See TensorNotices::view_at. None: do what torch does.
 std::optional<at::Tensor> view_at(const at::Tensor& base, std::int64_t dim, const at::Tensor& start,
                                   const std::optional<at::Tensor>& stop, std::optional<std::int64_t> length) {
-  const auto session = leapp::capture::current_session();
-  if (!session || session->stopped()) return std::nullopt;
+  const SessionUse session;
+  if (!session) return std::nullopt;
   const at::Tensor view = unlocked([&] {
     return session->tensors().view_at({base, dim, start, stop.value_or(at::Tensor()), length});
   });
@@ -65,24 +66,24 @@ std::optional<at::Tensor> view_at(const at::Tensor& base, std::int64_t dim, cons
 }
 
 void release(const at::Tensor& tensor) {
-  const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->tensors().release(tensor); });
+  const SessionUse session;
+  if (session) unlocked([&] { session->tensors().release(tensor); });
 }
 
 void rewritten(const at::Tensor& tensor) {
-  const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->tensors().rewritten(tensor); });
+  const SessionUse session;
+  if (session) unlocked([&] { session->tensors().rewritten(tensor); });
 }
 
 void copied(const at::Tensor& source, const at::Tensor& copy) {
-  const auto session = leapp::capture::current_session();
-  if (session && !session->stopped()) unlocked([&] { session->tensors().copied(source, copy); });
+  const SessionUse session;
+  if (session) unlocked([&] { session->tensors().copied(source, copy); });
 }
 
 /// Of each change the node, the user's line and what changed.
 void note_changed_values(const std::vector<std::tuple<std::string, std::string, std::string>>& changes) {
-  const auto session = leapp::capture::current_session();
-  if (!session || session->stopped()) return;
+  const SessionUse session;
+  if (!session) return;
   std::vector<leapp::capture::ChangedValues> noted;
   for (const auto& [node, where, what] : changes) noted.push_back({node, where, what});
   session->set_changed_values(std::move(noted));
@@ -94,8 +95,8 @@ void log_error(const std::string& text) {
 }
 
 bool in_node() {
-  const auto session = leapp::capture::current_session();
-  return session && !session->stopped() && unlocked([&] { return session->tensors().in_node(); });
+  const SessionUse session;
+  return session && unlocked([&] { return session->tensors().in_node(); });
 }
 
 /// What `function` gives; the operators that it runs are not recorded.
@@ -105,14 +106,14 @@ nb::object unrecorded(const nb::callable& function) {
 }
 
 bool repeated(const at::Tensor& recorded, const at::Tensor& result) {
-  const auto session = leapp::capture::current_session();
-  return session && !session->stopped() && unlocked([&] { return session->tensors().repeated(recorded, result); });
+  const SessionUse session;
+  return session && unlocked([&] { return session->tensors().repeated(recorded, result); });
 }
 
 /// See TensorNotices::followed_number. None: no node is open.
 nb::object followed_number(const at::Tensor& tensor) {
-  const auto session = leapp::capture::current_session();
-  if (!session || session->stopped()) return nb::none();
+  const SessionUse session;
+  if (!session) return nb::none();
   const auto number = unlocked([&] { return session->tensors().followed_number(tensor); });
   if (!number) return nb::none();
   return number->isFloatingPoint() ? nb::object(nb::float_(number->toDouble()))
@@ -219,6 +220,7 @@ NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   m.def("compile_graph", &compile);
   m.def("validate_written", &validate_written);
   m.def("is_active", &leapp::is_active);
+  m.def("sessions_begun", &leapp::capture::sessions_begun);
   m.def("hook_installed", &leapp::capture::hook_installed);
   m.def("note_escape", &note_escape);
   m.def("note_default", &note_default);

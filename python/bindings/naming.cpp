@@ -69,8 +69,8 @@ void install_namers(nb::object call_code, nb::object find_holder, nb::object fin
 
 /// Gives the tensors of a module their names, and watches its buffers.
 void name_tensors_of(nb::handle module) {
-  const auto session = capture::current_session();
-  if (!session || session->stopped()) return;
+  const capture::SessionUse session;
+  if (!session) return;
   const ModuleTensors found = tensors_of_module(module);
   unlocked([&] {
     for (const ModuleTensors::Named& one : found.tensors) session->tensors().name(one.tensor, one.name, one.parameter);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -87,17 +88,19 @@ LocationId of_frame(PyFrameObject* frame, CodeInfo& info) {
   return id;
 }
 
-// Of the innermost frame that is the user's; null: there is none.
-PyFrameObject* innermost(CodeInfo*& found) {
-  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+struct LetGo {
+  void operator()(PyFrameObject* frame) const { Py_DECREF(frame); }
+};
+using Frame = std::unique_ptr<PyFrameObject, LetGo>;
+
+// The innermost frame that is the user's; null: there is none.
+Frame innermost(CodeInfo*& found) {
+  Frame frame(PyThreadState_GetFrame(PyThreadState_Get()));
   while (frame) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    found = &code_info(code);
-    Py_DECREF(code);
+    const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame.get())));
+    found = &code_info(reinterpret_cast<PyCodeObject*>(code.ptr()));
     if (!found->skip) break;
-    PyFrameObject* outer = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = outer;
+    frame.reset(PyFrame_GetBack(frame.get()));
   }
   return frame;
 }
@@ -106,21 +109,19 @@ PyFrameObject* innermost(CodeInfo*& found) {
 
 LocationId python_location() {
   if (!g_skipped.load(std::memory_order_relaxed) || !python_runs()) return 0;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  const nb::gil_scoped_acquire python;  // given back also when memory runs out
   CodeInfo* info = nullptr;
-  PyFrameObject* const frame = innermost(info);
-  const LocationId found = frame ? of_frame(frame, *info) : 0;
-  Py_XDECREF(frame);
-  PyGILState_Release(state);
-  return found;
+  const Frame frame = innermost(info);
+  return frame ? of_frame(frame.get(), *info) : 0;
 }
 
 UsersFrame users_frame() {
   if (!g_skipped.load(std::memory_order_relaxed)) return {};
   CodeInfo* info = nullptr;
-  PyFrameObject* const frame = innermost(info);
+  Frame frame = innermost(info);
   if (!frame) return {};
-  return {nb::steal(reinterpret_cast<PyObject*>(frame)), of_frame(frame, *info), info->may_be_method};
+  const LocationId location = of_frame(frame.get(), *info);
+  return {nb::steal(reinterpret_cast<PyObject*>(frame.release())), location, info->may_be_method};
 }
 
 bool is_users_code(nb::handle code) {

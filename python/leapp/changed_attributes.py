@@ -126,8 +126,8 @@ def prepare() -> None:
     original = torch.nn.Module.__call__
     # Instead of a hook for all modules, with which torch calls each of them the long way.
     replacement = capture.module_call(original)
+    _patched.append((original, replacement))  # before there is anything to undo: Ctrl-C may come between the two
     torch.nn.Module.__call__ = replacement
-    _patched.append((original, replacement))
     capture.watch_first_calls()
 
 
@@ -147,9 +147,10 @@ def _told(opened: str, found: list[tuple[type, str, Any, Any]]) -> tuple[str, st
 def forget() -> None:
     capture.forget_first_calls()
     while _patched:
-        original, replacement = _patched.pop()
+        original, replacement = _patched[-1]
         if torch.nn.Module.__call__ is replacement:  # else it is somebody else's by now
             torch.nn.Module.__call__ = original
+        _patched.pop()
 
 
 def _install() -> None:

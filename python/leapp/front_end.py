@@ -96,14 +96,20 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
 
 def remove() -> None:
     """Undo everything install did. May be called at any time; what cannot be undone keeps nothing else."""
+    surely = function_patches.surely
     with contextlib.ExitStack() as undo:
-        while _eager_stance:
-            undo.callback(_eager_stance.pop().__exit__, None, None, None)
+        undo.callback(surely, _leave_eager_stance)
         if "leapp.published_arrays" in sys.modules:  # else there are none
-            undo.callback(sys.modules["leapp.published_arrays"].forget)
-        undo.callback(function_patches.remove_patches)
-        undo.callback(changed_attributes.forget)
-        undo.callback(holders.forget)
+            undo.callback(surely, sys.modules["leapp.published_arrays"].forget)
+        undo.callback(surely, function_patches.remove_patches)
+        undo.callback(surely, changed_attributes.forget)
+        undo.callback(surely, holders.forget)
+
+
+def _leave_eager_stance() -> None:
+    while _eager_stance:
+        _eager_stance[-1].__exit__(None, None, None)
+        _eager_stance.pop()
 
 
 def refresh() -> None:
@@ -111,8 +117,8 @@ def refresh() -> None:
     if _eager_stance or "torch._dynamo" not in sys.modules:
         return
     stance = torch.compiler.set_stance("force_eager")
+    _eager_stance.append(stance)  # before there is anything to leave: Ctrl-C may come between the two
     stance.__enter__()
-    _eager_stance.append(stance)
 
 
 def _patch(name: str, make: Callable[[Any], Any], owner: Any = torch.Tensor) -> None:

@@ -79,15 +79,20 @@ def start(
     patches.check_patches(patching or [])
     options.torch_version = torch.__version__
     global last
-    capture.start(name, options)  # on failure a session that is active goes on, with its patches
-    last = Session(name, options.save_path, options.dry_run, tuple(options.non_traced))
-    front_end.remove()
+    begun = capture.sessions_begun()
     try:
+        capture.start(name, options)
+        last = Session(name, options.save_path, options.dry_run, tuple(options.non_traced))
+        front_end.remove()
         front_end.install(patch=global_patching, patching=patching)
+        changed_attributes.prepare()
     except BaseException:
-        capture.stop()
+        # Ctrl-C may come between any two of them. A session that was active before, and still is, keeps its patches.
+        if capture.sessions_begun() != begun and capture.is_active():
+            _end_capture(sys.exc_info()[1])
+        if not capture.is_active():
+            patches.surely(front_end.remove)
         raise
-    changed_attributes.prepare()
 
 
 def stop() -> None:
@@ -99,20 +104,25 @@ def stop() -> None:
     >>> leapp.stop()
     """
     underway = sys.exc_info()[1]
-    active = capture.is_active()
-    try:
-        if active:
-            from leapp import changed_attributes
+    if not capture.is_active():
+        _forget_patches()  # of a stop that Ctrl-C ended
+        _end_capture(underway)
+        return
+    from leapp import changed_attributes, front_end, patches
 
-            changed_attributes.report()
+    try:
+        changed_attributes.report()
     finally:
         try:
             _end_capture(underway)
         finally:
-            if active:
-                from leapp import front_end
+            patches.surely(front_end.remove)
 
-                front_end.remove()
+
+def _forget_patches() -> None:
+    front_end = sys.modules.get("leapp.front_end")
+    if front_end is not None:
+        front_end.remove()
 
 
 def _end_capture(underway: BaseException | None) -> None:

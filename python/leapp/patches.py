@@ -108,14 +108,30 @@ def _has_live(value: Any) -> bool:
 
 def remove_patches() -> None:
     """Undo them, the last one first. May be called at any time; one that fails keeps no other."""
-    with contextlib.ExitStack() as undo:
-        for one in _undo:
-            undo.callback(one)
-        _undo.clear()
+    all_known = False
+    try:
+        with contextlib.ExitStack() as undo:
+            for one in _undo:
+                undo.callback(surely, one)
+            all_known = True
+    finally:
+        if all_known:  # each may be undone twice, but Ctrl-C must not have one forgotten
+            _undo.clear()
+
+
+def surely(undo: Callable[[], object]) -> None:
+    """Calls it, and once more if Ctrl-C comes in between. REQUIRES: twice is as good as once."""
+    try:
+        undo()
+    except Exception:
+        raise
+    except BaseException:
+        undo()
+        raise
 
 
 def at_removal(undo: Callable[[], None]) -> None:
-    """Calls it when the patches are removed."""
+    """Calls it when the patches are removed; perhaps twice."""
     _undo.append(undo)
 
 
@@ -137,13 +153,13 @@ def replace(owner: Any, name: str, replacement: Any) -> None:
         else:
             setattr(owner, name, original)
 
+    _undo.append(undo)  # before there is anything to undo: Ctrl-C may come between the two
     try:
         setattr(owner, name, replacement)
     except (AttributeError, TypeError) as error:
         raise LeappTypeError(f"patching: '{_name_of(owner)}.{name}' cannot be replaced: {error}") from error
     if scripted is not None:  # code that is scripted meanwhile finds torch's operator, which it does by address
         torch.jit._builtins._register_builtin(replacement, scripted)
-    _undo.append(undo)
 
 
 def _members(owner: Any) -> Mapping[str, Any]:

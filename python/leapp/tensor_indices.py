@@ -25,8 +25,8 @@ _INTEGERS = frozenset((torch.int64, torch.int32, torch.int16, torch.int8))
 
 def install() -> None:
     """Until patches are removed."""
-    _capture.install_indexing(_get, _set)
     at_removal(_capture.remove_indexing)
+    _capture.install_indexing(_get, _set)
     for owner in (torch.Tensor, torch):
         for name, make in (("select", _select), ("narrow", _narrow)):
             original = getattr(owner, name)

@@ -8,9 +8,12 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -40,7 +43,9 @@ struct Waiting {
 };
 
 Waiting& waiting() {
-  static auto* queue = new Waiting();  // a thread may log while the process ends
+  // Never destroyed: a thread may log while the process ends. Needs no memory: flush_console() has nobody to tell.
+  alignas(Waiting) static std::array<std::byte, sizeof(Waiting)> place;
+  static auto* queue = new (place.data()) Waiting();
   return *queue;
 }
 
@@ -107,15 +112,19 @@ void to_console(ConsoleLine line) {
   if (t_at_once > 0) flush_console();
 }
 
-void flush_console() {
+void flush_console() noexcept {
   if (waiting().count.load() == 0 || t_flushing) return;
   t_flushing = true;
-  for (auto lines = waiting().take(); !lines.empty(); lines = waiting().take()) {
-    if (const ConsoleHost host = g_host.load()) {
-      host(lines);
-    } else {
-      for (const ConsoleLine& line : lines) print_to_stderr(line);
+  try {
+    for (auto lines = waiting().take(); !lines.empty(); lines = waiting().take()) {
+      if (const ConsoleHost host = g_host.load()) {
+        host(lines);
+      } else {
+        for (const ConsoleLine& line : lines) print_to_stderr(line);
+      }
     }
+  } catch (const std::exception&) {
+    // Without memory to show them these lines are lost: the program, which may be inside an operator, is not.
   }
   t_flushing = false;
 }

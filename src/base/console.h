@@ -41,8 +41,9 @@ void set_console_host(ConsoleHost host);
 void to_console(ConsoleLine line);
 
 /// Gives the host what waits for it; costs one look at a number when nothing does. What the host itself logs meanwhile
-/// follows before this returns. REQUIRES: this thread holds no lock of ours.
-void flush_console();
+/// follows before this returns. Lines that there is no memory for are lost. REQUIRES: this thread holds no lock of
+/// ours.
+void flush_console() noexcept;
 
 /// For as long as it lives, what this thread logs is shown at once. REQUIRES: it logs without holding any lock of ours.
 class ConsoleAtOnce {

@@ -91,9 +91,16 @@ class LogFile {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
+/// A link, or one of several names of a file: what is written there would be written to somebody's file.
+bool is_elsewhere_too(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  return S_ISLNK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_nlink > 1);
+}
+
 Result<LogFile> open_file(const fs::path& path, bool truncate) {
   std::error_code error;
-  if (fs::is_symlink(fs::symlink_status(path, error))) fs::remove(path, error);
+  if (is_elsewhere_too(path)) fs::remove(path, error);
   // A log in a folder that nobody made hides a mistake.
   if (!fs::is_directory(path.parent_path(), error)) {
     return io_error(fmt::format("cannot write {}: its folder does not exist", quote(path.string())));

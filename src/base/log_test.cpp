@@ -119,6 +119,14 @@ TEST_F(LogTest, ASymlinkIsReplacedNotFollowed) {
   EXPECT_EQ(read(root_ / "a/log.txt"), "[info] line\n");
 }
 
+TEST_F(LogTest, ASecondNameOfAFileIsReplacedNotWrittenTo) {
+  std::ofstream(root_ / "precious") << "keep";
+  fs::create_hard_link(root_ / "precious", root_ / "a/log.txt");
+  Logger::open(root_ / "a").value()->info("line");
+  EXPECT_EQ(read(root_ / "precious"), "keep");
+  EXPECT_EQ(read(root_ / "a/log.txt"), "[info] line\n");
+}
+
 TEST_F(LogTest, FollowsItsHardLink) {
   auto logger = Logger::open(root_ / "a").value();
   logger->info("before");

@@ -45,11 +45,22 @@ Status write_all(int file, std::span<const std::byte> bytes, const fs::path& pat
   return {};
 }
 
+namespace {
+
+Status sync(int file, const fs::path& path) {
+  if (::fsync(file) == 0) return {};
+  // A file system that has no such thing as syncing.
+  const bool unsupported = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+  return unsupported ? Status() : file_error("write", path, errno);
+}
+
+}  // namespace
+
 Status create_file(const fs::path& path, std::string_view text, unsigned mode) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!file.is_open()) return file_error("write", path, errno);
   Status status = write_all(file.number(), std::as_bytes(std::span(text)), path);
-  if (status.ok() && ::fsync(file.number()) != 0 && errno != EINVAL) status = file_error("write", path, errno);
+  if (status.ok()) status = sync(file.number(), path);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }
@@ -155,9 +166,7 @@ bool remove_entry(int folder, const char* name) noexcept {
 Status sync_to_disk(const fs::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) return file_error("open", path, errno);
-  // EINVAL: a file system that has no such thing as syncing.
-  if (::fsync(file.number()) != 0 && errno != EINVAL) return file_error("write", path, errno);
-  return {};
+  return sync(file.number(), path);
 }
 
 Status sync_tree_to_disk(const fs::path& folder) {

@@ -24,6 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_mount_point(const fs::path& folder) {
+  struct stat inside {};
+  struct stat outside {};
+  return ::lstat(folder.c_str(), &inside) == 0 && ::lstat(folder.parent_path().c_str(), &outside) == 0 &&
+         inside.st_dev != outside.st_dev;
+}
+
 // Follows a symlink at `target` itself, so that the folder it stands for is replaced and not the link.
 Result<fs::path> resolve_target(const fs::path& target) {
   std::error_code error;
@@ -33,6 +40,7 @@ Result<fs::path> resolve_target(const fs::path& target) {
   const fs::file_status status = fs::symlink_status(path, error);
   if (status.type() == fs::file_type::not_found) {
     const fs::path parent = fs::canonical(path.parent_path(), error);
+    if (error == std::errc::not_enough_memory) return file_error("find", path.parent_path(), ENOMEM);
     if (error || !fs::is_directory(parent, error)) {
       return io_error(fmt::format("cannot make {}: its parent folder does not exist", quote(path.string())));
     }
@@ -45,7 +53,29 @@ Result<fs::path> resolve_target(const fs::path& target) {
     return io_error(fmt::format("expected a folder, found something else: {}", quote(path.string())));
   }
   if (!real.has_filename()) return invalid_argument(fmt::format("cannot replace {}", quote(real.string())));
+  if (is_mount_point(real)) {
+    return failed_precondition(
+        fmt::format("{} is where another file system begins, so that it cannot be replaced as a whole: export into a "
+                    "folder inside of it",
+                    quote(real.string())));
+  }
   return real;
+}
+
+/// Where the process works, if that is in `folder`; else nothing. It would go away with it.
+fs::path working_folder_in(const fs::path& folder) {
+  std::error_code error;
+  fs::path here = fs::current_path(error);
+  if (error) return {};
+  const auto [rest, unused] = std::mismatch(folder.begin(), folder.end(), here.begin(), here.end());
+  return rest == folder.end() ? here : fs::path();
+}
+
+/// Nothing where it has that mode already: not every file system lets anybody change one.
+Status give_mode(const fs::path& folder, ::mode_t mode) {
+  struct stat now {};
+  if (::lstat(folder.c_str(), &now) == 0 && (now.st_mode & 07777U) == mode) return {};
+  return ::chmod(folder.c_str(), mode) == 0 ? Status() : file_error("change", folder, errno);
 }
 
 Result<fs::path> checked_name(std::string_view name) {
@@ -71,6 +101,23 @@ StagedFolder::StagedFolder(StagedFolder&& other) noexcept
 
 StagedFolder::~StagedFolder() {
   if (!committed_ && !staged_.empty()) remove_tree(staged_);
+}
+
+Status StagedFolder::make(const fs::path& target) {
+  std::error_code error;
+  if (fs::is_directory(target, error)) return {};
+  if (error && error != std::errc::no_such_file_or_directory) return file_error("make", target, error.value());
+  fs::create_directories(target.parent_path(), error);
+  if (error) return file_error("make", target.parent_path(), error.value());
+  if (fs::symlink_status(target, error).type() == fs::file_type::not_found) {
+    // With the right to replace it: to another process it may be gone for a moment only.
+    LEAPP_ASSIGN_OR_RETURN(const fs::path real, resolve_target(target));
+    LEAPP_ASSIGN_OR_RETURN(const FolderLock right, FolderLock::acquire(real, {}));
+    StagingNames(real).clean_up(right.is_held());
+    if (::mkdir(real.c_str(), 0777) != 0 && errno != EEXIST) return file_error("make", real, errno);
+  }
+  if (fs::is_directory(target, error)) return {};
+  return io_error(fmt::format("expected a folder, found something else: {}", quote(target.string())));
 }
 
 Result<StagedFolder> StagedFolder::create(const fs::path& target, const FolderLock::Options& options) {
@@ -119,13 +166,14 @@ Status StagedFolder::commit(const std::vector<std::string>& previously_written) 
   struct stat old {};
   const bool replaces = ::lstat(target_.c_str(), &old) == 0;
   const fs::path parked = StagingNames(target_).fresh_parked();
+  const fs::path here = working_folder_in(target_);
   if (replaces) {
     if (!S_ISDIR(old.st_mode)) return file_error("replace", target_, ENOTDIR);
     std::set<std::string> left_behind(previously_written.begin(), previously_written.end());
     left_behind.erase(std::string(Logger::kFileName));
     LEAPP_RETURN_IF_ERROR(carry_over(target_, staged_, left_behind));
     if (::chown(staged_.c_str(), old.st_uid, old.st_gid) != 0) errno = 0;  // only root may, and only root needs to
-    if (::chmod(staged_.c_str(), old.st_mode & 07777U) != 0) return file_error("change", staged_, errno);
+    LEAPP_RETURN_IF_ERROR(give_mode(staged_, old.st_mode & 07777U));
     LEAPP_RETURN_IF_ERROR(sync_to_disk(staged_));
     LEAPP_RETURN_IF_ERROR(exchange_folders(staged_, target_, parked));
   } else if (::rename(staged_.c_str(), target_.c_str()) != 0) {
@@ -133,6 +181,7 @@ Status StagedFolder::commit(const std::vector<std::string>& previously_written) 
   }
   committed_ = true;
   lock_ = FileDescriptor();
+  if (!here.empty() && ::chdir(here.c_str()) != 0) errno = 0;
   const std::shared_ptr<FolderLock> until_cleaned_up = std::exchange(right_, nullptr);
 
   // From here on the new folder is in place. What is left of the old one is removed by a later create() if not now.

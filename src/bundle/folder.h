@@ -20,6 +20,10 @@ namespace leapp::bundle {
 /// commit changes all of it in one step; whatever fails before leaves the target as it was. One thread at a time.
 class StagedFolder {
  public:
+  /// Makes the folder `target`, and those above it, where there is none. One that an export which died was about to
+  /// replace, with two renames, goes back to its place instead.
+  static Status make(const std::filesystem::path& target);
+
   /// Makes the temporary folder, after removing those that dead processes left for the same target. `target` may exist,
   /// as a folder or as a symlink to one (which then stays a symlink); its parent folder must.
   /// Waits for others that do the same (folder_lock.h); kFailedPrecondition when they take too long.
@@ -52,7 +56,7 @@ class StagedFolder {
 
   /// Forces all to disk, takes over what the target holds (hard links, so an open log.txt stays the same file) except
   /// the files named in `previously_written` and those written anew, and swaps the folders. log.txt is taken over in
-  /// any case. REQUIRES: not committed.
+  /// any case. A process that works in the old folder works in the new one then. REQUIRES: not committed.
   Status commit(const std::vector<std::string>& previously_written);
 
  private:

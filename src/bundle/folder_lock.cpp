@@ -45,6 +45,21 @@ std::string holder_of(const FileDescriptor& file) {
   return size > 0 ? printable({text.data(), static_cast<std::size_t>(size)}) : "another process";
 }
 
+/// A file of ours, or one of another user that we may look at: enough for a lock. Not open: there is none.
+FileDescriptor open_lock(const fs::path& path) {
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0666));
+  if (!file.is_open() && (errno == EACCES || errno == EPERM || errno == EROFS))
+    file = FileDescriptor(::open(path.c_str(), O_RDONLY | kFlags));
+  return file;
+}
+
+/// One that nobody can lock, so nobody has signed: it would lie there for ever.
+void remove_unused(const FileDescriptor& file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) ::unlink(path.c_str());
+}
+
 void sign(const FileDescriptor& file) {
   if (!is_made_for_this(file)) return;
   const std::string text = who_we_are();
@@ -59,7 +74,7 @@ Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& op
   const auto until = std::chrono::steady_clock::now() + options.patience;
   bool waited = false;
   while (true) {
-    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+    FileDescriptor file = open_lock(path);
     if (!file.is_open()) return FolderLock();
     if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
       // Whoever gave the lock back removed the file: what we locked may be no file that anybody else would find.
@@ -67,13 +82,20 @@ Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& op
       sign(file);
       return FolderLock(path, std::move(file));
     }
-    if (errno != EWOULDBLOCK && errno != EINTR) return FolderLock();
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      remove_unused(file, path);
+      return FolderLock();
+    }
     const std::string holder = holder_of(file);
     if (std::chrono::steady_clock::now() >= until) {
       return failed_precondition(
           fmt::format("{} is being written by {}; try again when it is done", quote(target.string()), holder));
     }
     if (!std::exchange(waited, true) && options.on_wait) options.on_wait(holder);
+    if (options.interrupted && options.interrupted()) {
+      return failed_precondition(
+          fmt::format("interrupted while waiting for {}, which is writing {}", holder, quote(target.string())));
+    }
     std::this_thread::sleep_for(kPause);
   }
 }

@@ -21,6 +21,8 @@ class FolderLock {
     std::chrono::milliseconds patience = std::chrono::minutes(2);
     /// Called once, before waiting, with who has it: "process 4711 on robot".
     std::function<void(const std::string& holder)> on_wait;
+    /// Asked while waiting: true ends it (Ctrl-C).
+    std::function<bool()> interrupted = {};
   };
 
   /// kFailedPrecondition, with who has it, when the patience is over. Where the file system has no locks, or the file

@@ -90,6 +90,22 @@ TEST_F(FolderLockTest, ALinkInItsPlaceIsNotFollowed) {
   EXPECT_EQ(get(root_ / "precious"), "keep");
 }
 
+TEST_F(FolderLockTest, ASecondNameOfSomebodysFileIsNotWrittenTo) {
+  put(root_ / "precious", "keep");
+  fs::create_hard_link(root_ / "precious", StagingNames(target_).lock_file());
+  EXPECT_TRUE(FolderLock::acquire(target_, at_once()).value().is_held());
+  EXPECT_EQ(tree(root_), "precious=keep ");
+}
+
+TEST_F(FolderLockTest, WaitingEndsWhenAsked) {
+  const auto first = FolderLock::acquire(target_, {});
+  int asked = 0;
+  const auto second = FolderLock::acquire(target_, {.on_wait = {}, .interrupted = [&] { return ++asked == 3; }});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(asked, 3);
+  EXPECT_NE(second.status().message().find("interrupted while waiting for process "), std::string::npos);
+}
+
 TEST_F(FolderLockTest, TwoExportsTakeTurns) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -251,6 +251,42 @@ TEST_F(StagedFolderTest, ACrashBetweenTwoRenamesIsRepaired) {
   EXPECT_EQ(tree(root_), "bundle/ bundle/a=old ");
 }
 
+TEST_F(StagedFolderTest, MakeBringsBackWhatWasBeingMoved) {
+  put(made_by(StagingNames(target_).fresh_parked(), dead_process()) / "mine", "old");
+  ASSERT_TRUE(StagedFolder::make(target_).ok());
+  EXPECT_EQ(tree(root_), "bundle/ bundle/mine=old ");
+  ASSERT_TRUE(StagedFolder::make(root_ / "a" / "b").ok());
+  EXPECT_EQ(tree(root_ / "a"), "b/ ");
+  put(root_ / "file", "x");
+  EXPECT_EQ(StagedFolder::make(root_ / "file").code(), StatusCode::kIo);
+  EXPECT_EQ(StagedFolder::make(root_ / "file" / "inside").code(), StatusCode::kIo);
+}
+
+TEST_F(StagedFolderTest, NamesThatOnlyLookLikeOursStay) {
+  const std::string staged = StagingNames(target_).fresh_staged().string();
+  const std::string prefix = staged.substr(0, staged.rfind("." + std::to_string(::getpid()) + "."));
+  const std::string dead = std::to_string(dead_process());
+  const std::vector<std::string> others{".mine", "." + dead, "." + dead + ".0x", ".-5.0", "." + dead + ".0.bak"};
+  for (const std::string& other : others) put(prefix + other + "/x", "keep");
+  ASSERT_TRUE(StagedFolder::create(target_).ok());
+  for (const std::string& other : others) EXPECT_EQ(get(prefix + other + "/x"), "keep") << other;
+}
+
+TEST_F(StagedFolderTest, WhoWorksInTheFolderWorksInTheNewOne) {
+  put(target_ / "sub" / "a", "x");
+  const fs::path before = fs::current_path();
+  for (const fs::path& place : {target_, target_ / "sub"}) {
+    fs::current_path(place);
+    auto staged = StagedFolder::create(target_).value();
+    EXPECT_TRUE(staged.write("new", "x").ok());
+    EXPECT_TRUE(staged.commit({}).ok());
+    std::error_code error;
+    EXPECT_EQ(fs::current_path(error), place) << error.message();
+    EXPECT_TRUE(fs::exists(place / (place == target_ ? "new" : "a")));
+  }
+  fs::current_path(before);
+}
+
 TEST_F(StagedFolderTest, LongTargetNamesWork) {
   const fs::path target = root_ / std::string(255, 'n');
   for (int i = 0; i < 2; ++i) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -23,13 +24,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_alive(std::string_view pid_text) {
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
-  // What we cannot read is not ours to judge.
-  if (error != std::errc() || end != pid_text.data() + pid_text.size() || pid <= 0) return true;
-  return ::kill(pid, 0) == 0 || errno != ESRCH;
+std::optional<int> number_of(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || text[0] == '-' || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
+
+// Of the process that gave the name, which ends in "4711.0"; nothing: it is no name that we give, so not ours.
+std::optional<pid_t> process_of(std::string_view tail) {
+  const std::size_t point = tail.find('.');
+  if (point == std::string_view::npos || !number_of(tail.substr(point + 1))) return std::nullopt;
+  const std::optional<int> process = number_of(tail.substr(0, point));
+  return process && *process > 0 ? process : std::nullopt;
+}
+
+bool is_alive(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
 // The process id alone would mislead where containers share a disk: there it means another process, or none.
 bool is_locked(const fs::path& folder) {
@@ -69,7 +79,8 @@ void StagingNames::clean_up(bool alone) const {
     std::error_code ignored;
     if (!fs::is_directory(fs::symlink_status(path, ignored))) continue;
     const std::string_view tail = std::string_view(name).substr(staged_prefix_.size());
-    if ((!alone && is_alive(tail.substr(0, tail.find('.')))) || is_locked(path)) continue;
+    const std::optional<pid_t> process = process_of(tail);
+    if (!process || (!alone && is_alive(*process)) || is_locked(path)) continue;
     if (parked && fs::symlink_status(target_, ignored).type() == fs::file_type::not_found) {
       fs::rename(path, target_, ignored);
       if (!ignored) continue;

@@ -61,6 +61,7 @@ Status Annotations::reset_from(const std::string& node, const std::vector<std::s
 Result<std::vector<at::Tensor>> Annotations::state_tensors(const std::string& node, const NamedTensors& tensors) {
   {
     const auto guard = recorder_.lock();
+    LEAPP_RETURN_IF_ERROR(incomplete(recorder_.lost()));
     LEAPP_RETURN_IF_ERROR(passes_.check_open("state_tensors", node));
   }
   return add_inputs(node, ports(tensors), true);
@@ -75,6 +76,7 @@ Result<std::vector<at::Tensor>> Annotations::add_inputs(const std::string& node,
   std::vector<at::Tensor> aliases = aliases_of(tensors);
   const Watched watched = buffers_of_called_modules(node);
   const auto guard = recorder_.lock();
+  LEAPP_RETURN_IF_ERROR(incomplete(recorder_.lost()));
   const NodeCall* before = passes_.find(node);
   const NodeCall unopened(node, recorder_);
   LEAPP_RETURN_IF_ERROR((before ? *before : unopened).check_inputs(tensors, state, record_of(node)));
@@ -113,6 +115,7 @@ Status Annotations::bind_inputs(NodeCall& call, const PortTensors& tensors, cons
 Result<std::vector<at::Tensor>> Annotations::update_state(const std::string& node, const NamedTensors& tensors) {
   LEAPP_RETURN_IF_ERROR(recorder_.take_error());
   const auto guard = recorder_.lock();
+  LEAPP_RETURN_IF_ERROR(incomplete(recorder_.lost()));
   LEAPP_RETURN_IF_ERROR(passes_.check_open("update_state", node));
   LEAPP_RETURN_IF_ERROR(passes_.find(node)->update_state(tensors));
   std::vector<at::Tensor> values;
@@ -125,6 +128,7 @@ Result<std::vector<at::Tensor>> Annotations::register_buffer(const std::string& 
   for (const auto& [name, tensor] : tensors) LEAPP_RETURN_IF_ERROR(check_port_tensor(node, "buffer", name, tensor));
   std::vector<at::Tensor> aliases = aliases_of(ports(tensors));
   const auto guard = recorder_.lock();
+  LEAPP_RETURN_IF_ERROR(incomplete(recorder_.lost()));
   LEAPP_RETURN_IF_ERROR(passes_.check_open("register_buffer", node));
   NodeCall& call = *passes_.find(node);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -146,6 +150,7 @@ Status Annotations::module(const std::string& node, const std::vector<annotate::
   std::vector<at::Tensor> tensors;
   for (const annotate::Buffer& buffer : buffers) tensors.push_back(buffer.get());
   const auto guard = recorder_.lock();
+  LEAPP_RETURN_IF_ERROR(incomplete(recorder_.lost()));
   LEAPP_RETURN_IF_ERROR(passes_.check_open("module", node));
   NodeCall& call = *passes_.find(node);
   std::vector<std::string> names;
@@ -177,6 +182,7 @@ void Annotations::watch(const std::vector<annotate::Buffer>& buffers) {
   std::vector<at::Tensor> tensors;
   for (const annotate::Buffer& buffer : buffers) tensors.push_back(buffer.get());
   const auto guard = recorder_.lock();
+  if (!recorder_.is_complete()) return;
   watched_.insert(watched_.end(), buffers.begin(), buffers.end());
   for (auto& [node, call] : passes_.open_calls()) {
     if (record_of(node)) continue;  // what changes from call to call shows by itself
@@ -202,6 +208,7 @@ Annotations::Watched Annotations::buffers_of_called_modules(const std::string& n
 void Annotations::note_default(const std::string& node, const at::Tensor& tensor) {
   const LocationId where = front_end_.location();
   const auto guard = recorder_.lock();
+  if (!recorder_.is_complete()) return;
   const NodeCall* call = passes_.find(node);
   if (!call) return;
   recorder_.builder().set_current(nullptr, where);
@@ -217,7 +224,7 @@ bool Annotations::is_open(const std::string& node) {
 bool Annotations::abandon(const std::string& node) {
   const auto guard = recorder_.lock();
   if (!passes_.is_open(node)) return false;
-  passes_.drop(node);
+  if (recorder_.is_complete()) passes_.drop(node);
   return true;
 }
 
@@ -233,6 +240,7 @@ void Annotations::look_at_buffers(const std::string& node) {
   now.reserve(getters.size());
   for (const auto& get : getters) now.push_back(get ? get() : at::Tensor());
   const auto guard = recorder_.lock();
+  if (!recorder_.is_complete()) return;
   if (NodeCall* call = passes_.find(node)) call->buffers().look(now, call->activation(), *recording_.log);
 }
 
@@ -246,6 +254,7 @@ Result<std::vector<at::Tensor>> Annotations::output_tensors(const std::string& n
   NodeRecord* record = nullptr;
   {
     const auto guard = recorder_.lock();
+    LEAPP_RETURN_IF_ERROR(incomplete(recorder_.lost()));
     LEAPP_RETURN_IF_ERROR(passes_.check_open("output_tensors", node));
     NodeRecord* known = record_of(node);
     const NodeCall& open = *passes_.find(node);
@@ -259,7 +268,12 @@ Result<std::vector<at::Tensor>> Annotations::output_tensors(const std::string& n
         CallRecorder(recording_, recorder_, analysis_, passes_.current()).close(call, outputs, known, options, where);
     record = record_of(node);
   }
-  answer(questions, *record, recorder_, front_end_);
+  try {
+    answer(questions, *record, recorder_, front_end_);
+  } catch (...) {
+    recorder_.lose_to_exception("output_tensors");  // the call is closed: nobody asks again
+    throw;
+  }
   std::vector<at::Tensor> values;
   for (const PortTensor& output : tensors) values.push_back(output.tensor);
   return values;

@@ -18,6 +18,18 @@ Status FirstError::take() {
   return std::exchange(status_, Status());
 }
 
+void Completeness::lose(StatusCode code) noexcept {
+  StatusCode before = StatusCode::kOk;
+  if (!lost_.compare_exchange_strong(before, code) && before == StatusCode::kInternal) lost_.store(code);
+}
+
+Status incomplete(StatusCode code) {
+  if (code == StatusCode::kOk) return {};
+  return {code, fmt::format("what was recorded is not complete, because {} while an operator or a call of a node was "
+                            "written down; call start again",
+                            code == StatusCode::kOutOfMemory ? "memory ran out" : "something went wrong")};
+}
+
 CaptureState::CaptureState(Warn to_warn)
     : warn(std::move(to_warn)),
       builder([this](const OpInfo& op, LocationId where, ActivationId first, ActivationId second) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -30,7 +31,22 @@ class FirstError {
   Status status_;
 };
 
-/// What is known of the program that runs. Guarded by the recorder's lock, but for `errors`.
+/// Whether everything was written down that there was to write. Any thread may call it; needs no memory.
+class Completeness {
+ public:
+  /// Something was written down by halves, or not at all: from here on nobody may look at any of it. The first code
+  /// that is not kInternal stays.
+  void lose(StatusCode code) noexcept;
+  [[nodiscard]] StatusCode lost() const noexcept { return lost_.load(); }
+
+ private:
+  std::atomic<StatusCode> lost_{StatusCode::kOk};
+};
+
+/// What to tell of a recording that lost something, for `code`; ok for kOk.
+[[nodiscard]] Status incomplete(StatusCode code);
+
+/// What is known of the program that runs. Guarded by the recorder's lock, but for `errors` and `completeness`.
 struct CaptureState {
   using Warn = std::function<void(const std::string&)>;
   explicit CaptureState(Warn to_warn);
@@ -39,6 +55,7 @@ struct CaptureState {
 
   Warn warn;
   FirstError errors;
+  Completeness completeness;
   OpenCalls calls;
   TraceBuilder builder;
   TensorTable table;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -21,13 +22,23 @@
 namespace leapp::capture {
 namespace {
 
-std::atomic<std::shared_ptr<Recorder>> g_recorder;
+using Slot = std::atomic<std::shared_ptr<Recorder>>;
+
+// Another one in each process: what a thread was about to do with the old one as the process forked, it never finishes.
+Slot g_first_recorder;
+std::atomic<Slot*> g_recorder{&g_first_recorder};
 std::atomic<at::CallbackHandle> g_handle{at::INVALID_CALLBACK_HANDLE};
 
+std::shared_ptr<Recorder> recorder_of_process() { return g_recorder.load()->load(); }
+void set_recorder_of_process(std::shared_ptr<Recorder> recorder) { g_recorder.load()->store(std::move(recorder)); }
+
 thread_local int t_unrecorded = 0;
-thread_local std::shared_ptr<Recorder> t_recorder;  // null: that of the process
+// Null: that of the process. No shared_ptr, whose end glibc would have to write down, or else end the process.
+thread_local const std::shared_ptr<Recorder>* t_recorder = nullptr;
 thread_local const OpInfo* t_look_inside = nullptr;
 thread_local bool t_inside = false;  // an operator is being recorded: what it calls is part of it
+
+std::shared_ptr<Recorder> recorder_now() { return t_recorder ? *t_recorder : recorder_of_process(); }
 
 struct Context : at::ObserverContext {
   std::shared_ptr<Recorder> recorder;
@@ -72,8 +83,11 @@ std::optional<c10::Device> copies_from(const OpInfo& info, Inputs inputs) {
   return source.toTensor().device();
 }
 
-std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) {
+std::unique_ptr<at::ObserverContext> started(const at::RecordFunction& record) {
   if (t_unrecorded > 0 || t_inside || at::in_parallel_region()) return nullptr;
+  // First of all: in a forked child there is none, and locks may be as threads of the parent had them.
+  std::shared_ptr<Recorder> recorder = recorder_now();
+  if (!recorder) return nullptr;
   const OpInfo* info = op_info(record);
   if (!info || transparent(*info, record.inputs())) return nullptr;
   if (info == t_look_inside) {
@@ -81,8 +95,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
     return nullptr;
   }
   auto context = std::make_unique<Context>();
-  context->recorder = t_recorder ? t_recorder : g_recorder.load();
-  if (!context->recorder) return nullptr;
+  context->recorder = std::move(recorder);
   // The TorchScript interpreter hands over its whole stack: the arguments are on top.
   const std::size_t count = info->schema().arguments().size();
   const auto inputs = record.inputs();
@@ -96,6 +109,20 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
   context->outermost = info->facts().torchs_own;
   t_inside = context->outermost;
   return context;
+}
+
+/// An operator of which nobody knows what it was: torch takes exceptions for no matter, and goes on.
+void lose_operator(const std::shared_ptr<Recorder>& recorder) noexcept {
+  if (recorder) recorder->lose_to_exception("recording an operator");
+}
+
+std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) {
+  try {
+    return started(record);
+  } catch (...) {
+    lose_operator(recorder_now());
+    return nullptr;
+  }
 }
 
 void finish(const at::RecordFunction& record, Context* context) {
@@ -116,7 +143,12 @@ void finish(const at::RecordFunction& record, Context* context) {
 
 void on_end(const at::RecordFunction& record, at::ObserverContext* base) {
   if (!base) return;
-  finish(record, static_cast<Context*>(base));
+  auto* context = static_cast<Context*>(base);
+  try {
+    finish(record, context);
+  } catch (...) {
+    lose_operator(context->recorder);
+  }
   const Unrecorded quiet;  // a stream of the user's may compute
   flush_console();
 }
@@ -129,28 +161,42 @@ Unrecorded::~Unrecorded() { --t_unrecorded; }
 LookInside::LookInside(const OpInfo* op) { t_look_inside = op; }
 LookInside::~LookInside() { t_look_inside = nullptr; }
 
-RecordInto::RecordInto(std::shared_ptr<Recorder> recorder) : before_(std::exchange(t_recorder, std::move(recorder))) {}
-RecordInto::~RecordInto() { t_recorder = std::move(before_); }
+RecordInto::RecordInto(std::shared_ptr<Recorder> recorder)
+    : recorder_(std::move(recorder)), before_(std::exchange(t_recorder, &recorder_)) {}
+RecordInto::~RecordInto() { t_recorder = before_; }
 
 std::shared_ptr<Recorder> recorder_of_thread() {
   if (t_unrecorded > 0 || t_inside || is_transformed()) return nullptr;
-  return t_recorder ? t_recorder : g_recorder.load();
+  return recorder_now();
 }
 
 void install_hook(std::shared_ptr<Recorder> recorder) {
-  g_recorder.store(std::move(recorder));
-  g_handle.store(at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)
-                                           .needsInputs(true)
-                                           .needsOutputs(true)
-                                           .scopes({at::RecordScope::FUNCTION})));
+  // There is one that torch could not take away for want of memory, or of the process that this one was forked from.
+  if (g_handle.load() == at::INVALID_CALLBACK_HANDLE) {
+    g_handle.store(at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)
+                                             .needsInputs(true)
+                                             .needsOutputs(true)
+                                             .scopes({at::RecordScope::FUNCTION})));
+  }
+  set_recorder_of_process(std::move(recorder));
 }
 
-void remove_hook() {
+void remove_hook() noexcept {
+  set_recorder_of_process(nullptr);
   const at::CallbackHandle handle = g_handle.exchange(at::INVALID_CALLBACK_HANDLE);
-  if (handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(handle);
-  g_recorder.store(nullptr);
+  if (handle == at::INVALID_CALLBACK_HANDLE) return;
+  try {
+    at::removeCallback(handle);
+  } catch (const std::exception&) {
+    g_handle.store(handle);  // it has nothing to do without a recorder, and the next session takes it over
+  }
 }
 
-bool hook_installed() { return g_handle.load() != at::INVALID_CALLBACK_HANDLE; }
+bool hook_installed() { return recorder_of_process() != nullptr; }
+
+void leave_recorder_to_parent() noexcept {
+  // Not destroyed: its locks and its tensors are as the other threads of the parent had them.
+  if (auto* slot = new (std::nothrow) Slot()) g_recorder.store(slot);
+}
 
 }  // namespace leapp::capture

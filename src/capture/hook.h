@@ -29,7 +29,8 @@ class RecordInto {
   RecordInto& operator=(const RecordInto&) = delete;
 
  private:
-  std::shared_ptr<Recorder> before_;
+  std::shared_ptr<Recorder> recorder_;
+  const std::shared_ptr<Recorder>* before_;
 };
 
 /// The one that operators of this thread go to; null: they are not recorded, or not as the program calls them.
@@ -37,7 +38,9 @@ class RecordInto {
 
 /// Every operator of every thread goes to `recorder` until remove_hook(). REQUIRES: no hook is installed.
 void install_hook(std::shared_ptr<Recorder> recorder);
-void remove_hook();
+void remove_hook() noexcept;
 [[nodiscard]] bool hook_installed();
+/// In the child, after a fork: operators are not recorded any more. The threads that do so stayed with the parent.
+void leave_recorder_to_parent() noexcept;
 
 }  // namespace leapp::capture

@@ -289,7 +289,7 @@ const FunctionalTwin& OpInfo::twin() const {
   static std::mutex mutex;  // the last operators of one session and the first of the next may meet
   const std::lock_guard lock(mutex);
   if (twin_) return *twin_;
-  twin_.emplace();
+  FunctionalTwin best;  // kept once it is found: memory may run out before
   const std::size_t own = static_cast<std::size_t>(std::count(return_aliases_.begin(), return_aliases_.end(), -1));
   std::size_t best_score = 0;
   for (const std::string& candidate : functional_names(name())) {
@@ -304,12 +304,12 @@ const FunctionalTwin& OpInfo::twin() const {
       const std::size_t score = 1 + (handle.operator_name().overload_name == overload() ? 1 : 0);
       if (score <= best_score) continue;
       best_score = score;
-      twin_ = FunctionalTwin{op_info(candidate, handle.operator_name().overload_name), std::move(*mapping),
-                             one_list ? 0 : own};
+      best = FunctionalTwin{op_info(candidate, handle.operator_name().overload_name), std::move(*mapping),
+                            one_list ? 0 : own};
     }
     if (best_score > 0) break;
   }
-  return *twin_;
+  return twin_.emplace(std::move(best));
 }
 
 namespace {

@@ -209,6 +209,7 @@ struct Recording {
   /// The passes in which the calls of a node began, in their order; also of nodes that never finished a call.
   std::map<std::string, std::vector<std::uint64_t>> call_passes;
   Resets resets;
+  StatusCode lost = StatusCode::kOk;  ///< why it is not complete (capture_state.h): then it is no model of the program
 };
 
 }  // namespace leapp::capture

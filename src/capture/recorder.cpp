@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <exception>
+#include <string>
 
 #include "capture/op_info.h"
 #include "capture/result_types.h"
-#include "torch_types/failure.h"
 
 namespace leapp::capture {
 
@@ -32,13 +31,23 @@ Survivors Recorder::close(ActivationId activation, std::uint64_t pass) {
 }
 
 bool Recorder::begin(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
+  if (!records()) return false;
   try {
     return begin_unguarded(op, info, inputs);
-  } catch (const std::exception& failure) {
-    state_.errors.note(failure_status(
-        failure, [&] { return fmt::format("recording {}: {}", info.qualified_name(), failure.what()); }));
+  } catch (...) {
+    lose_to_exception([&] { return "recording " + info.qualified_name() + at_line(op.location); });
     return false;
   }
+}
+
+Status Recorder::take_error() {
+  Status error = state_.errors.take();
+  return error.ok() ? incomplete(lost()) : error;
+}
+
+void Recorder::end() {
+  const auto guard = lock();
+  ended_ = true;
 }
 
 bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs) {
@@ -61,6 +70,7 @@ bool Recorder::begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<
   std::vector<TensorNames::Unnamed> unnamed;
   {
     const auto guard = lock();
+    if (!records()) return false;
     state_.builder.set_current(&info, op.location);
     reader_.read(op, inputs);
     unnamed = state_.table.names().take_unnamed();
@@ -77,18 +87,19 @@ void Recorder::name_parameters(const std::vector<TensorNames::Unnamed>& unnamed)
 }
 
 void Recorder::finish(PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  if (!records()) return;
   try {
     const auto guard = lock();
+    if (!records()) return;
     state_.builder.set_current(op.info, op.location);
     op.in_node ? results_.in_node(op, outputs) : results_.idle(op, outputs);
-  } catch (const std::exception& failure) {
-    state_.errors.note(failure_status(failure, [&] {
-      return fmt::format("recording {}{}: {}", op.info->qualified_name(), at_line(op.location), failure.what());
-    }));
+  } catch (...) {
+    lose_to_exception([&] { return "recording " + op.info->qualified_name() + at_line(op.location); });
   }
 }
 
 bool Recorder::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+  if (!records()) return true;
   const auto guard = lock();
   if (results_.explained(op, outputs)) return true;
   state_.warn(fmt::format("{}the model of node '{}' needs the library that provides {} to run",
@@ -97,6 +108,7 @@ bool Recorder::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs
 }
 
 void Recorder::abandon(PendingOp& op) {
+  if (!records()) return;
   const auto guard = lock();
   for (const PendingOp::Written& written : op.written) {
     // torch checks shapes and types before it writes, and counts the write after it.
@@ -115,6 +127,7 @@ void Recorder::note_written_out(bool loop, const std::string& why) {
 void Recorder::note_escape(const at::Tensor& tensor, const std::string& how) {
   const bool only_checked = front_end_->is_only_checked();
   const LocationId where = only_checked ? 0 : front_end_->location();
+  if (!records()) return;
   const auto guard = lock();
   state_.table.memories().note_filled(tensor);
   if (only_checked) return;

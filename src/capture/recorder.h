@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -15,6 +17,7 @@
 #include "capture/op_results.h"
 #include "capture/pending_op.h"
 #include "leapp/base/status.h"
+#include "torch_types/failure.h"
 
 namespace leapp::capture {
 
@@ -41,20 +44,41 @@ class Recorder {
   /// A branch or a loop of scripted code, on the line that runs, is recorded the way it went.
   void note_written_out(bool loop, const std::string& why);
 
-  /// The first thing that went wrong inside an operator since the last call.
-  Status take_error() { return state_.errors.take(); }
+  /// The first thing that went wrong inside an operator since the last call; for good once something is lost.
+  Status take_error();
 
-  /// Keeps the recorder to this thread. Tensors that the recorder let go of meanwhile are dropped after the lock is:
-  /// their owner may need Python's lock, which a thread that waits for ours may have.
+  /// Nothing more is written down, and what was is no model of the program: an exception came in between. Never throws.
+  void lose(StatusCode code) noexcept { state_.completeness.lose(code); }
+  /// kOk: nothing is lost.
+  [[nodiscard]] StatusCode lost() const noexcept { return state_.completeness.lost(); }
+  [[nodiscard]] bool is_complete() const noexcept { return lost() == StatusCode::kOk; }
+  /// The exception that is being handled ended something by halves. `during()`: the text of what. Never throws.
+  /// REQUIRES: called while one is handled.
+  template <typename During>
+  void lose_to_exception(const During& during) noexcept;
+  void lose_to_exception(const char* during) noexcept {
+    lose_to_exception([during] { return std::string(during); });
+  }
+  /// Nothing more is written down from here on.
+  void end();
+
+  /// Keeps the recorder to this thread. An exception that leaves it leaves something half done: all is lost. Tensors
+  /// that the recorder let go of meanwhile are dropped after the lock is: their owner may need Python's lock, which a
+  /// thread that waits for ours may have.
   class Lock {
    public:
-    explicit Lock(Recorder& recorder) : recorder_(recorder), guard_(recorder.mutex_) {}
-    ~Lock() { released_ = recorder_.state_.table.memories().take_released(); }
+    explicit Lock(Recorder& recorder)
+        : recorder_(recorder), exceptions_(std::uncaught_exceptions()), guard_(recorder.mutex_) {}
+    ~Lock() {
+      if (std::uncaught_exceptions() > exceptions_) recorder_.lose(StatusCode::kInternal);
+      released_ = recorder_.state_.table.memories().take_released();
+    }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
    private:
     Recorder& recorder_;
+    int exceptions_;
     std::vector<at::Tensor> released_;  // before the guard, so that it goes after it
     std::unique_lock<std::mutex> guard_;
   };
@@ -77,12 +101,33 @@ class Recorder {
   bool begin_unguarded(PendingOp& op, const OpInfo& info, c10::ArrayRef<const c10::IValue> inputs);
   void name_parameters(const std::vector<TensorNames::Unnamed>& unnamed);
 
+  /// Whether there is any use in writing something down.
+  [[nodiscard]] bool records() const noexcept { return !ended_.load() && is_complete(); }
+
   std::mutex mutex_;
+  std::atomic<bool> ended_{false};
   std::shared_ptr<FrontEnd> front_end_;
   CaptureState state_;
   OpReader reader_;
   OpResults results_;
   std::set<LocationId> written_out_;  // lines that were told of
 };
+
+template <typename During>
+void Recorder::lose_to_exception(const During& during) noexcept {
+  lose(StatusCode::kInternal);
+  try {
+    throw;
+  } catch (const std::exception& failure) {
+    try {
+      Status status = failure_status(failure, [&] { return during() + ": " + failure.what(); });
+      lose(status.code());
+      state_.errors.note(std::move(status));
+    } catch (const std::exception&) {
+      lose(StatusCode::kOutOfMemory);  // not even for the text
+    }
+  } catch (...) {  // of no kind that anybody knows
+  }
+}
 
 }  // namespace leapp::capture

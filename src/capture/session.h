@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -32,17 +34,35 @@ class Session {
   [[nodiscard]] Annotations& annotations() { return *annotations_; }
   /// REQUIRES: !stopped().
   [[nodiscard]] TensorNotices tensors() { return {recorder_, *front_end_}; }
+  /// What was recorded is not the program. REQUIRES: !stopped().
+  void lose(StatusCode code) noexcept { recorder_->lose(code); }
   /// What stop() is to warn about. Replaces what was given before.
   void set_changed_values(std::vector<ChangedValues> changes) { changed_values_ = std::move(changes); }
 
   /// Ends capture, whatever goes wrong; nodes, samples and constants stay for compile_graph. A call that is not
-  /// finished is dropped. The status is what went wrong inside an operator and was not told before.
+  /// finished is dropped. The status is what went wrong inside an operator and was not told before, or why what was
+  /// recorded is not complete. Waits for calls of other threads that use the session, and lets no more in.
+  /// kFailedPrecondition: another thread ends it already, or this one is inside of such a call.
   Status stop();
-  [[nodiscard]] bool stopped() const { return recorder_ == nullptr; }
+  /// The same, but nothing stays.
+  Status drop();
+  [[nodiscard]] bool stopped() const { return stopped_.load(); }
+  /// Neither stopped nor about to be.
+  [[nodiscard]] bool active() const { return !closing_.load(); }
 
   [[nodiscard]] Recording& recording() { return recording_; }
 
  private:
+  friend class SessionUse;
+
+  void begin();
+  void end();
+  /// Keeps everybody else out.
+  Status close();
+
+  std::atomic<int> users_{0};
+  std::atomic<bool> closing_{false};
+  std::atomic<bool> stopped_{false};
   Recording recording_;
   std::shared_ptr<FrontEnd> front_end_;
   std::optional<HeapLimits> heap_{std::in_place};
@@ -53,8 +73,30 @@ class Session {
   std::vector<ChangedValues> changed_values_;
 };
 
-/// The session between start() and the next start(), or null.
+/// The session between start() and the next start(), or null. After a fork, a child has none that was active.
 std::shared_ptr<Session> current_session();
-void set_current_session(std::shared_ptr<Session> session);
+void set_current_session(std::shared_ptr<Session> session) noexcept;
+
+/// How many sessions have begun in this process.
+[[nodiscard]] std::uint64_t sessions_begun() noexcept;
+
+/// The session that is active, for as long as this object lives: stop() waits for it. Of one thread.
+class SessionUse {
+ public:
+  SessionUse();
+  ~SessionUse();
+  SessionUse(const SessionUse&) = delete;
+  SessionUse& operator=(const SessionUse&) = delete;
+
+  explicit operator bool() const { return session_ != nullptr; }
+  /// REQUIRES: there is one.
+  Session* operator->() const { return session_.get(); }
+  Session& operator*() const { return *session_; }
+
+ private:
+  void leave();
+
+  std::shared_ptr<Session> session_;
+};
 
 }  // namespace leapp::capture

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
 
 #include "capture/hook.h"
@@ -27,6 +28,32 @@ TEST_F(SessionTest, OperatorsBetweenInputAndOutputAreTheGraph) {
 )");
   EXPECT_TRUE(at::equal(tensor_of(node().samples[0].outputs[0]), at::full({2}, 2.0)));
   EXPECT_FALSE(hook_installed());
+}
+
+TEST_F(SessionTest, WhatIsLostIsToldByEveryCallAndIsNoModel) {
+  call(at::ones({2}), [](const at::Tensor& x) { return x * 2; });
+  session_->lose(StatusCode::kOutOfMemory);
+  for (int i = 0; i < 2; ++i) {
+    const auto result = session_->annotations().input_tensors("n", {{"x", at::ones({2})}});
+    EXPECT_EQ(result.status().code(), StatusCode::kOutOfMemory);
+    EXPECT_NE(result.status().message().find("what was recorded is not complete, because memory ran out"),
+              std::string::npos);
+  }
+  EXPECT_EQ(session_->stop().code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(session_->recording().lost, StatusCode::kOutOfMemory);
+  EXPECT_FALSE(hook_installed());
+}
+
+TEST_F(SessionTest, AnExceptionThatLeavesTheLockLosesTheRecording) {
+  const auto recorder = recorder_of_thread();
+  EXPECT_THROW(
+      {
+        const auto guard = recorder->lock();
+        throw std::bad_alloc();
+      },
+      std::bad_alloc);
+  EXPECT_FALSE(recorder->is_complete());
+  EXPECT_FALSE(stop());
 }
 
 TEST_F(SessionTest, StopDropsWhatIsOpen) {

@@ -38,10 +38,18 @@ LocationId line_of_scripted_code() { return t_scripted_line; }
 LocationId intern_location(const std::string& file, int line, const std::string& function) {
   Interned& table = interned();
   const std::lock_guard lock(table.mutex);
-  auto [position, added] =
-      table.ids.try_emplace(std::make_tuple(file, line, function), static_cast<LocationId>(table.places.size()));
-  if (added) table.places.push_back({file, line, function});
-  return position->second;
+  auto key = std::make_tuple(file, line, function);
+  if (const auto known = table.ids.find(key); known != table.ids.end()) return known->second;
+  // The place first: a number that has none would be another's, should memory run out in between.
+  const auto id = static_cast<LocationId>(table.places.size());
+  table.places.push_back({file, line, function});
+  try {
+    table.ids.emplace(std::move(key), id);
+  } catch (...) {
+    table.places.pop_back();
+    throw;
+  }
+  return id;
 }
 
 graph::SourceLocation location(LocationId id) {

@@ -14,6 +14,7 @@ namespace leapp::capture {
 
 void TensorNotices::name(const at::Tensor& tensor, const std::string& name, bool parameter) {
   const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return;
   recorder_->table().names().set(tensor, name, parameter);
 }
 
@@ -30,6 +31,7 @@ Status TensorNotices::mirror(const at::Tensor& source, const at::Tensor& target)
     return invalid_argument("mirror_leapp_tags: source and target do not hold the same values");
   }
   const auto guard = recorder_->lock();
+  LEAPP_RETURN_IF_ERROR(incomplete(recorder_->lost()));
   const ValuePtr value = recorder_->table().find(source);
   const ValuePtr known = recorder_->table().find(target);
   if (value && value != known) recorder_->table().write(target, value);
@@ -38,17 +40,24 @@ Status TensorNotices::mirror(const at::Tensor& source, const at::Tensor& target)
 
 void TensorNotices::release(const at::Tensor& tensor) {
   const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return;
   recorder_->table().release(tensor);
 }
 
 void TensorNotices::rewritten(const at::Tensor& tensor) {
-  recorder_->note_escape(tensor, "a Python function that writes to it");
-  const auto guard = recorder_->lock();
-  recorder_->table().overwrite_unknown(tensor);
+  try {
+    recorder_->note_escape(tensor, "a Python function that writes to it");
+    const auto guard = recorder_->lock();
+    if (recorder_->is_complete()) recorder_->table().overwrite_unknown(tensor);
+  } catch (...) {
+    recorder_->lose_to_exception("a write");  // it has been done, and nobody tells again
+    throw;
+  }
 }
 
 void TensorNotices::copied(const at::Tensor& source, const at::Tensor& copy) {
   const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return;
   const ValuePtr value = recorder_->table().find(source);
   const bool same =
       value && copy.defined() && source.sizes() == copy.sizes() && source.scalar_type() == copy.scalar_type();
@@ -72,12 +81,14 @@ void TensorNotices::escaped(const at::Tensor& tensor, const std::string& how) { 
 
 bool TensorNotices::is_live(const at::Tensor& tensor) {
   const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return false;
   const ValuePtr value = recorder_->table().find_own(tensor);
   return value && value->owner != 0;
 }
 
 bool TensorNotices::in_node() {
   const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return false;
   return recorder_->calls().any();
 }
 
@@ -87,6 +98,7 @@ std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tens
   const Unrecorded quiet;
   const c10::Scalar number = tensor.item();
   const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return number;
   const ValuePtr value = recorder_->table().find(tensor);
   if (!value || value->owner == 0) return number;
   recorder_->escapes().number_followed(recorder_->calls().name_of(value->owner), number.toDouble(), where);
@@ -102,6 +114,7 @@ at::Tensor TensorNotices::view_at(const IndexedView& wanted) {
   std::optional<std::int64_t> length = wanted.length;
   if (wanted.stop.defined()) {
     const auto guard = recorder_->lock();
+    if (!recorder_->is_complete()) return {};
     recorder_->builder().set_current(nullptr, where);
     length = distance(recorder_->table().operand(wanted.start), recorder_->table().operand(wanted.stop));
     if (!length) return {};
@@ -116,7 +129,7 @@ at::Tensor TensorNotices::view_at(const IndexedView& wanted) {
     return {};
   const at::Tensor view = length ? base.narrow(dim, first, *length) : base.select(dim, first);
   const auto guard = recorder_->lock();
-  if (!recorder_->calls().any()) return {};
+  if (!recorder_->is_complete() || !recorder_->calls().any()) return {};
   recorder_->builder().set_current(nullptr, where);
   const ValuePtr index = recorder_->table().operand(wanted.start, recorder_->calls().only());
   recorder_->table().bind_dynamic(view, base, {dim, index, length});

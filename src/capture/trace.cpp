@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/trace.h"
 
+#include <memory>
 #include <utility>
 
 namespace leapp::capture {
@@ -26,24 +27,36 @@ TraceArgument TraceArgument::of(c10::IValue value) {
   return argument;
 }
 
-// A long chain of operators would otherwise be destroyed by recursion and overflow the stack.
-TraceOp::~TraceOp() {
-  thread_local std::vector<ValuePtr>* pending = nullptr;
-  std::vector<ValuePtr> own;
-  const bool outermost = pending == nullptr;
-  if (outermost) pending = &own;
-  for (TraceArgument& argument : arguments) {
-    if (argument.tensor) pending->push_back(std::move(argument.tensor));
-    for (ValuePtr& value : argument.list) {
-      if (value) pending->push_back(std::move(value));
+namespace {
+
+/// Lets go of the operands of `op`. Operators that nobody else has are put on the list instead of being destroyed.
+void drop_operands(TraceOp& op, std::shared_ptr<TraceOp>& list) {
+  const auto drop = [&](ValuePtr& value) {
+    if (value && value.use_count() == 1 && value->op && value->op.use_count() == 1) {
+      std::shared_ptr<TraceOp> last = std::move(value->op);
+      last->next_to_go = std::move(list);
+      list = std::move(last);
     }
+    value.reset();
+  };
+  for (TraceArgument& argument : op.arguments) {
+    drop(argument.tensor);
+    for (ValuePtr& value : argument.list) drop(value);
   }
-  if (!outermost) return;
-  while (!own.empty()) {
-    ValuePtr value = std::move(own.back());
-    own.pop_back();
+}
+
+}  // namespace
+
+// A long chain of operators would otherwise be destroyed by recursion and overflow the stack. The list is made of the
+// operators themselves: there may be no memory for another.
+TraceOp::~TraceOp() {
+  std::shared_ptr<TraceOp> list;
+  drop_operands(*this, list);
+  while (list) {
+    const std::shared_ptr<TraceOp> op = std::move(list);
+    list = std::move(op->next_to_go);
+    drop_operands(*op, list);
   }
-  pending = nullptr;
 }
 
 ValuePtr make_value(TracedKind kind, ValueType type, Origin origin) {

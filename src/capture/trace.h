@@ -123,7 +123,8 @@ struct TraceOp {
   LocationId location = 0;
   std::uint64_t sequence = 0;
   bool random = false;
-  Draw draw;  ///< of a random operator that reads nothing live
+  Draw draw;                            ///< of a random operator that reads nothing live
+  std::shared_ptr<TraceOp> next_to_go;  ///< while they are destroyed
 
   TraceOp() = default;
   TraceOp(const TraceOp&) = delete;

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "bundle/folder.h"
 #include "capture/front_end.h"
 #include "capture/session.h"
 #include "capture/torch_version.h"
@@ -18,6 +19,7 @@
 #include "exporter/compile.h"
 #include "exporter/payload.h"
 #include "leapp/capture.h"
+#include "torch_types/failure.h"
 #include "torch_types/torch_build.h"
 
 namespace leapp {
@@ -25,9 +27,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::shared_ptr<capture::Session> active() {
-  auto session = capture::current_session();
-  return session && !session->stopped() ? session : nullptr;
+using capture::SessionUse;
+
+StatusCode code_of(const Status& status) { return status.code(); }
+template <typename T>
+StatusCode code_of(const Result<T>& result) {
+  return result.status().code();
+}
+
+/// What `call` gives; kOutOfMemory when memory ran out in it, with a text that needs none.
+template <typename Call>
+auto guarded(const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "out of memory");
+  } catch (const c10::Error& failure) {
+    if (!is_out_of_memory(failure)) throw;
+    return Status(StatusCode::kOutOfMemory, "out of memory");
+  }
 }
 
 /// The user's line behind a message that concerns a call of theirs.
@@ -69,36 +87,52 @@ Result<T> located(Result<T> result) {
 }
 
 Result<fs::path> bundle_folder(const std::string& name, const std::string& save_path) {
-  const fs::path path = (fs::path(save_path) / name).lexically_normal();
+  // The program may work elsewhere by the time that it compiles.
+  std::error_code failure;
+  const fs::path path = fs::absolute(fs::path(save_path) / name, failure).lexically_normal();
   const std::string last = fs::path(name).has_filename() ? fs::path(name).filename().string()
                                                          : fs::path(name).parent_path().filename().string();
   if (name.empty() || last.empty() || last == "." || last == "..") {
     return invalid_argument(fmt::format("start: name must end in the name of a graph, found '{}'", name));
+  }
+  if (failure) {
+    return io_error(fmt::format("start: cannot find the folder {}: {}", quote(save_path), failure.message()));
   }
   return path.has_filename() ? path : path.parent_path();
 }
 
 }  // namespace
 
-bool is_active() { return active() != nullptr; }
+bool is_active() {
+  const auto session = capture::current_session();
+  return session && session->active();
+}
 
-Status start(const std::string& name, const StartOptions& options) {
+namespace {
+
+/// Held by start() and stop(). What stop() asks the program for may be code of it that calls one of them.
+std::recursive_mutex& lifecycle() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+Status start_session(const std::string& name, const StartOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const fs::path folder, bundle_folder(name, options.save_path));
   if (options.max_cached_io < 0) {
     return invalid_argument(fmt::format("start: max_cached_io must be >= 0, found {}", options.max_cached_io));
   }
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) return io_error(fmt::format("start: cannot make the folder {}: {}", folder.string(), failure.message()));
+  if (const Status made = bundle::StagedFolder::make(folder); !made.ok())
+    return {made.code(), "start: " + made.message()};
   LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<Logger> log, Logger::open(folder, options.verbose));
-  if (const auto before = active()) {
+  if (const auto before = capture::current_session(); before && before->active()) {
     log->warning(fmt::format("start: the session '{}' is still active and is dropped", before->recording().name));
+    // It takes its hook with it before the new one installs its own.
+    LEAPP_RETURN_IF_ERROR(before->drop());
   }
   {
     const std::lock_guard guard(warned().mutex);
     warned().places.clear();
   }
-  // The old session takes its hook with it before the new one installs its own.
   capture::set_current_session(nullptr);
   capture::Recording recording{
       .name = folder.filename().string(), .folder = folder.string(), .options = options, .log = std::move(log)};
@@ -107,35 +141,56 @@ Status start(const std::string& name, const StartOptions& options) {
   return {};
 }
 
+}  // namespace
+
+Status start(const std::string& name, const StartOptions& options) {
+  const std::lock_guard one_at_a_time(lifecycle());
+  return guarded([&] { return start_session(name, options); });
+}
+
 Status stop() {
-  const auto session = active();
-  if (!session) return with_location(failed_precondition("stop: no session is active; call start first"));
-  const Status status = session->stop();
-  return status.ok() ? status : with_location(status);
+  const std::lock_guard one_at_a_time(lifecycle());
+  return guarded([]() -> Status {
+    const auto session = capture::current_session();
+    if (!session || !session->active())
+      return with_location(failed_precondition("stop: no session is active; call start first"));
+    const Status status = session->stop();
+    return status.ok() ? status : with_location(status);
+  });
 }
 
 Result<CompileReport> compile_graph(const CompileOptions& options) {
-  const auto session = capture::current_session();
-  if (!session) return with_location(failed_precondition("compile_graph: nothing was captured; call start first"));
-  if (!session->stopped()) return with_location(failed_precondition("compile_graph: call stop first"));
-  try {
+  return guarded([&]() -> Result<CompileReport> {
+    const auto session = capture::current_session();
+    if (!session) return with_location(failed_precondition("compile_graph: nothing was captured; call start first"));
+    if (!session->stopped()) return with_location(failed_precondition("compile_graph: call stop first"));
+    if (session->recording().lost != StatusCode::kOk)
+      return with_location(capture::incomplete(session->recording().lost));
     return exporter::compile(session->recording(), options);
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory, "out of memory");  // a text that needs none itself
-  }
+  });
 }
 
 void name_tensor(const at::Tensor& tensor, const std::string& name, bool parameter) {
-  if (const auto session = active(); session && tensor.defined()) session->tensors().name(tensor, name, parameter);
+  if (const SessionUse session; session && tensor.defined()) session->tensors().name(tensor, name, parameter);
 }
 
 bool is_live(const at::Tensor& tensor) {
-  const auto session = active();
+  const SessionUse session;
   return session && tensor.defined() && session->tensors().is_live(tensor);
 }
 
 namespace annotate {
 namespace {
+
+/// The same for a call of the program: without it what is recorded is not the program, whatever comes after.
+template <typename Call>
+auto annotated(const Call& call) -> decltype(call()) {
+  auto result = guarded(call);
+  if (code_of(result) == StatusCode::kOutOfMemory) {
+    if (const SessionUse session; session) session->lose(StatusCode::kOutOfMemory);
+  }
+  return result;
+}
 
 std::vector<at::Tensor> values(const NamedTensors& tensors) {
   std::vector<at::Tensor> result;
@@ -175,55 +230,71 @@ Result<std::vector<Nested>> watch(capture::Session& session, const std::string& 
 }  // namespace
 
 Result<std::vector<Nested>> input_tensors(const std::string& node, const Payload& tensors) {
-  const auto session = active();
-  if (!session) return exporter::values_of(tensors);
-  return located(announce(*session, node, tensors));
+  return annotated([&]() -> Result<std::vector<Nested>> {
+    const SessionUse session;
+    if (!session) return exporter::values_of(tensors);
+    return located(announce(*session, node, tensors));
+  });
 }
 
 Result<std::vector<Nested>> output_tensors(const std::string& node, const Payload& tensors,
                                            const OutputOptions& options) {
-  const auto session = active();
-  if (!session) return exporter::values_of(tensors);
-  return located(publish(*session, node, tensors, options));
+  return annotated([&]() -> Result<std::vector<Nested>> {
+    const SessionUse session;
+    if (!session) return exporter::values_of(tensors);
+    return located(publish(*session, node, tensors, options));
+  });
 }
 
 Result<std::vector<at::Tensor>> state_tensors(const std::string& node, const NamedTensors& tensors) {
-  const auto session = active();
-  return session ? located(session->annotations().state_tensors(node, tensors)) : values(tensors);
+  return annotated([&]() -> Result<std::vector<at::Tensor>> {
+    const SessionUse session;
+    return session ? located(session->annotations().state_tensors(node, tensors)) : values(tensors);
+  });
 }
 
 Status reset_from(const std::string& node, const std::vector<std::string>& states, const std::string& from) {
-  const auto session = active();
-  const Status said = session ? session->annotations().reset_from(node, states, from) : Status();
-  return said.ok() ? said : with_location(said);
+  return annotated([&] {
+    const SessionUse session;
+    const Status said = session ? session->annotations().reset_from(node, states, from) : Status();
+    return said.ok() ? said : with_location(said);
+  });
 }
 
 Result<std::vector<at::Tensor>> update_state(const std::string& node, const NamedTensors& tensors) {
-  const auto session = active();
-  return session ? located(session->annotations().update_state(node, tensors)) : values(tensors);
+  return annotated([&]() -> Result<std::vector<at::Tensor>> {
+    const SessionUse session;
+    return session ? located(session->annotations().update_state(node, tensors)) : values(tensors);
+  });
 }
 
 Result<std::vector<Nested>> register_buffer(const std::string& node, const Payload& tensors) {
-  const auto session = active();
-  if (!session) return exporter::values_of(tensors);
-  return located(watch(*session, node, tensors));
+  return annotated([&]() -> Result<std::vector<Nested>> {
+    const SessionUse session;
+    if (!session) return exporter::values_of(tensors);
+    return located(watch(*session, node, tensors));
+  });
 }
 
 Status module(const std::string& node, const std::vector<Buffer>& buffers) {
-  const auto session = active();
-  if (!session) return {};
-  const Status status = session->annotations().module(node, buffers);
-  return status.ok() ? status : with_location(status);
+  return annotated([&]() -> Status {
+    const SessionUse session;
+    if (!session) return {};
+    const Status status = session->annotations().module(node, buffers);
+    return status.ok() ? status : with_location(status);
+  });
 }
 
 Status mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target) {
-  if (!source.defined() || !target.defined()) {
-    return with_location(wrong_type("mirror_leapp_tags: expected two tensors, found none"));
-  }
-  const auto session = active();
-  if (!session) return {};
-  const Status status = session->tensors().mirror(source, target);
-  return status.ok() ? status : with_location(status);
+  return annotated([&]() -> Status {
+    if (!source.defined() || !target.defined()) {
+      return with_location(wrong_type("mirror_leapp_tags: expected two tensors, found none"));
+    }
+    const SessionUse session;
+    if (!session) return {};
+    const Status status = session->tensors().mirror(source, target);
+    return status.ok() ? status : with_location(status);
+  });
 }
 
 }  // namespace annotate

@@ -19,6 +19,7 @@
 #include "bundle/folder.h"
 #include "bundle/owned_files.h"
 #include "bundle/writer.h"
+#include "capture/front_end.h"
 #include "emit/onnx/emitter.h"
 #include "emit/torchscript/emitter.h"
 #include "exporter/backend.h"
@@ -330,6 +331,7 @@ bundle::FolderLock::Options waiting(capture::Recording& recording) {
     recording.log->warning(
         fmt::format("compile_graph: waits, because {} is writing {}", holder, quote(recording.folder)));
   };
+  options.interrupted = [] { return capture::front_end()->interrupted(); };
   return options;
 }
 

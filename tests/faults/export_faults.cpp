@@ -20,9 +20,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +27,7 @@
 
 #include "child.h"
 #include "deaths.h"
+#include "exported.h"
 #include "faults.h"
 #include "leapp/capture.h"
 
@@ -40,6 +38,9 @@ using leapp::annotate::input_tensors;
 using leapp::annotate::output_tensors;
 using leapp::annotate::state_tensors;
 using leapp::annotate::update_state;
+using leapp::faults::differing;
+using leapp::faults::Files;
+using leapp::faults::files_of;
 
 enum Outcome : int { kOutOfMemory, kExported, kOtherError, kException, kDiedElsewhere, kDied, kOutcomes };
 constexpr unsigned kMostSeconds = 60;
@@ -99,39 +100,6 @@ leapp::faults::Ended try_at(const Case& what, double value, long at) {
     ended.code = kDied;
   }
   return ended;
-}
-
-using Files = std::map<std::string, std::string>;
-
-/// Without the line that says which system it is, which an export without memory does not find out.
-std::string without_system(std::string text) {
-  const std::size_t begin = text.find("\n  os: ");
-  return begin == std::string::npos ? text : text.erase(begin, text.find('\n', begin + 1) - begin);
-}
-
-/// The bundle: without its log and the report, which say when it was made.
-Files files_of(const fs::path& folder) {
-  Files files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    const fs::path name = entry.path().lexically_relative(folder);
-    if (!entry.is_regular_file() || name == "g/log.txt" || name == "g/validation.json") continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    files[name.string()] = without_system({std::istreambuf_iterator<char>(file), {}});
-  }
-  return files;
-}
-
-/// The names of the files that are not as they should be; with `more`, of those too that should not be there.
-std::string differing(const Files& found, const Files& wanted, bool more = false) {
-  std::string names;
-  for (const auto& [name, bytes] : wanted) {
-    const auto at = found.find(name);
-    if (at == found.end() || at->second != bytes) names += " " + name;
-  }
-  for (const auto& [name, bytes] : found) {
-    if (more && !wanted.contains(name)) names += " +" + name;
-  }
-  return names;
 }
 
 std::set<std::string> names_of(const Files& files) {

@@ -47,6 +47,12 @@ def test_every_call(mode: str, tmp_path: Path) -> None:
     check(tmp_path, mode, 1)
 
 
+def test_file_systems_that_lack_something(tmp_path: Path) -> None:
+    done = run_preloaded(Path(__file__).with_name("lacking_script.py"), tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout == "lacking 7\n"
+
+
 def memory_runs_out(folder: Path, validation: str, step: int) -> dict[str, int]:
     environment = os.environ | {"LD_PRELOAD": str(LIBRARY)}
     package = importlib.util.find_spec("onnxruntime")
