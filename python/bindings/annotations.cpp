@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -175,7 +176,8 @@ std::function<at::Tensor()> getter(nb::handle function) {
     try {
       const nb::object value = nb::handle(held.get())();
       return is_tensor(value) ? nb::cast<at::Tensor>(value) : at::Tensor();
-    } catch (const nb::python_error&) {
+    } catch (const nb::python_error& failure) {
+      if (failure.matches(PyExc_MemoryError)) throw std::bad_alloc();
       return at::Tensor();  // the module does not have it any more
     }
   };

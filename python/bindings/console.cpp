@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "asked.h"
 #include "base/console.h"
 #include "common/interpreter.h"
 
@@ -84,12 +85,8 @@ bool is_only_checked() {
   const nb::gil_scoped_acquire python;
   if (!functions().is_only_checked.is_valid()) return false;
   const Aside other_failure;
-  try {
-    return nb::cast<bool>(functions().is_only_checked());
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("looking for what becomes of a number");
-    return false;
-  }
+  return asked("looking for what becomes of a number", false,
+               [] { return nb::cast<bool>(functions().is_only_checked()); });
 }
 
 bool python_runs() { return interpreter_lives(); }

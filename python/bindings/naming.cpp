@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "asked.h"
 #include "capture/session.h"
 #include "common/exceptions.h"
 #include "module_calls.h"
@@ -93,32 +94,25 @@ bool name_parameters() {
   if (!held.call_code) return false;
   const nb::object module = called_module();
   if (!module.is_valid() || !held.known.try_emplace(module.ptr(), module).second) return false;
-  try {
+  return asked("naming the parameters of a module", false, [&] {
     name_tensors_of(module);
     return true;
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("naming the parameters of a module");
-    return false;
-  }
+  });
 }
 
 std::string holder_name(const at::Tensor& tensor) {
   if (!tensor.defined() || !Py_IsInitialized()) return "";
   const nb::gil_scoped_acquire python;
   if (!namers().find_holder.is_valid()) return "";
-  try {
-    return nb::cast<std::string>(namers().find_holder(nb::cast(tensor)));
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("looking for the name of a tensor");
-    return "";
-  }
+  return asked("looking for the name of a tensor", std::string(),
+               [&] { return nb::cast<std::string>(namers().find_holder(nb::cast(tensor))); });
 }
 
 std::vector<capture::Holder> holders(const std::vector<at::Tensor>& tensors) {
   if (tensors.empty() || !Py_IsInitialized()) return std::vector<capture::Holder>(tensors.size());
   const nb::gil_scoped_acquire python;
   if (!namers().find_holders.is_valid()) return std::vector<capture::Holder>(tensors.size());
-  try {
+  return asked("looking for the holders of tensors", std::vector<capture::Holder>(tensors.size()), [&] {
     nb::list list;
     for (const at::Tensor& tensor : tensors) list.append(nb::cast(tensor));
     std::vector<capture::Holder> found;
@@ -129,10 +123,7 @@ std::vector<capture::Holder> holders(const std::vector<at::Tensor>& tensors) {
     }
     found.resize(tensors.size());
     return found;
-  } catch (nb::python_error& failure) {
-    failure.discard_as_unraisable("looking for the holders of tensors");
-    return std::vector<capture::Holder>(tensors.size());
-  }
+  });
 }
 
 void bind_naming(nb::module_& m) {

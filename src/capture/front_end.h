@@ -30,7 +30,7 @@ struct Holder {
   std::string name;
 };
 
-/// Every function may be called from any thread, without any lock of ours held, and does not throw.
+/// Every function may be called from any thread, without any lock of ours held, and throws nothing but std::bad_alloc.
 class FrontEnd {
  public:
   FrontEnd() = default;

@@ -116,6 +116,15 @@ void Memory::replace(const std::function<ValuePtr(const ValuePtr&)>& replacement
                 layers_.end());
 }
 
+void Memory::add_constant(const std::shared_ptr<ConstantCell>& cell) {
+  // A weight is read in every call, and the memory of a cell stays for as long as anybody refers to it weakly.
+  if (constants_.size() >= most_constants_) {
+    std::erase_if(constants_, [](const auto& known) { return known.expired(); });
+    most_constants_ = std::max<std::size_t>(8, 2 * constants_.size());
+  }
+  constants_.push_back(cell);
+}
+
 bool Memory::has_constants() const {
   return std::any_of(constants_.begin(), constants_.end(), [](const auto& cell) { return !cell.expired(); });
 }

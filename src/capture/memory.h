@@ -68,7 +68,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   /// Puts `replacement(value)` in the place of every value; null takes the layer away.
   void replace(const std::function<ValuePtr(const ValuePtr&)>& replacement);
 
-  void add_constant(const std::shared_ptr<ConstantCell>& cell) { constants_.push_back(cell); }
+  void add_constant(const std::shared_ptr<ConstantCell>& cell);
   [[nodiscard]] bool has_constants() const;
 
   /// Someone takes what is in it for content, and no write was seen: it was filled past the dispatcher (torch.tensor).
@@ -109,6 +109,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
   std::optional<Geometry> whole_;
   MemoryUse use_;
   std::vector<std::weak_ptr<ConstantCell>> constants_;
+  std::size_t most_constants_ = 8;  // until those that are gone are looked for
   OutsideWrites outside_;
 
  private:
