@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kPause{20};
+constexpr std::chrono::milliseconds kLockPause{20};
 
 std::string who_we_are() {
   std::array<char, 256> host{};
@@ -96,7 +96,7 @@ Result<FolderLock> FolderLock::acquire(const fs::path& target, const Options& op
       return failed_precondition(
           fmt::format("interrupted while waiting for {}, which is writing {}", holder, quote(target.string())));
     }
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(kLockPause);
   }
 }
 
