@@ -125,11 +125,6 @@ constexpr std::array<std::string_view, 26> kNotLargerThanProduct{"Add",
                                                                  "Where",
                                                                  "Xor"};
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Elements of the constants of a graph, at the most. What is not there is no constant.
 class Constants {
  public:

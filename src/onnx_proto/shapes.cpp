@@ -27,11 +27,6 @@ constexpr std::array<std::string_view, 22> kBroadcast{
     "Mod",        "Mul",         "Or",       "Pow",        "PRelu",
     "Sub",        "Sum"};
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Both stretched to fit each other. Where they do not, the larger: whoever runs it says so.
 Extents stretched(const Extents& a, const Extents& b) {
   const Extents& longer = a.size() >= b.size() ? a : b;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +14,12 @@
 #include "onnx_proto/reader.h"
 
 namespace leapp::onnx {
+
+/// Whether a name is in a table of names.
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// Extents, which are checked for nothing: what a product of them is too large for an integer is not for a double.
 using Extents = std::vector<double>;
