@@ -15,6 +15,7 @@ A test runs a script under it, and the script arms it around what it tries:
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import subprocess
 import sys
@@ -97,6 +98,15 @@ def armed(plan: Plan) -> Iterator[Fault]:
     finally:
         done = disarm()
         fault.seen, fault.hits, fault.hit = done.seen, done.hits, done.hit
+
+
+def preloaded_environment() -> dict[str, str]:
+    """For programs in C++, which find ONNX Runtime where this interpreter has it."""
+    environment = os.environ | {"LD_PRELOAD": str(LIBRARY)}
+    package = importlib.util.find_spec("onnxruntime")
+    if package is not None and package.origin is not None:
+        environment["LEAPP_ONNXRUNTIME"] = str(Path(package.origin).parent)
+    return environment
 
 
 def run_preloaded(script: Path, *arguments: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:

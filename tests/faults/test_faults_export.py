@@ -5,15 +5,13 @@ bundle or the new."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from faults import BUILD, LIBRARY, run_preloaded
+from faults import BUILD, preloaded_environment, run_preloaded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import record
@@ -54,12 +52,10 @@ def test_file_systems_that_lack_something(tmp_path: Path) -> None:
 
 
 def memory_runs_out(folder: Path, validation: str, step: int) -> dict[str, int]:
-    environment = os.environ | {"LD_PRELOAD": str(LIBRARY)}
-    package = importlib.util.find_spec("onnxruntime")
-    if package is not None and package.origin is not None:
-        environment["LEAPP_ONNXRUNTIME"] = str(Path(package.origin).parent)
     command = [str(BUILD / "tests/faults/export_faults"), str(folder), validation, str(step)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=6000, check=False)
+    done = subprocess.run(
+        command, env=preloaded_environment(), capture_output=True, text=True, timeout=6000, check=False
+    )
     print(done.stdout, done.stderr)  # who died where
     assert done.returncode == 0, done.stderr
     return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", done.stdout.splitlines()[-1])}

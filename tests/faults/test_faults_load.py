@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +11,7 @@ from pathlib import Path
 
 import leapp
 import pytest
-from faults import BUILD, LIBRARY
+from faults import BUILD, preloaded_environment
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
@@ -25,12 +23,10 @@ ENGINES = {"native": "LEAPP's own engine", "onnxruntime": "ONNX Runtime"}
 
 
 def run(bundle: Path, engine: str, load: str, step: int, key: Path | None = None) -> dict[str, int]:
-    environment = os.environ | {"LD_PRELOAD": str(LIBRARY)}
-    package = importlib.util.find_spec("onnxruntime")
-    if package is not None and package.origin is not None:
-        environment["LEAPP_ONNXRUNTIME"] = str(Path(package.origin).parent)
     command = [str(PROGRAM), str(bundle), engine, load, str(step), *([str(key)] if key else [])]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=3000, check=False)
+    done = subprocess.run(
+        command, env=preloaded_environment(), capture_output=True, text=True, timeout=3000, check=False
+    )
     print(done.stdout, done.stderr)  # who died where
     assert done.returncode == 0, done.stderr
     found = {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", done.stdout)}

@@ -5,8 +5,6 @@ reads that are short or interrupted are none."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from pathlib import Path
 import leapp
 import pytest
 import torch
-from faults import BUILD, LIBRARY
+from faults import BUILD, preloaded_environment
 from leapp import annotate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
@@ -53,12 +51,10 @@ def export(folder: Path, weights_beside: bool = False) -> Path:
 
 
 def run(bundle: Path, engine: str, way: str, step: int = 1, key: Path | None = None) -> dict[str, int]:
-    environment = os.environ | {"LD_PRELOAD": str(LIBRARY)}
-    package = importlib.util.find_spec("onnxruntime")
-    if package is not None and package.origin is not None:
-        environment["LEAPP_ONNXRUNTIME"] = str(Path(package.origin).parent)
     command = [str(PROGRAM), str(bundle), engine, way, str(step), *([str(key)] if key else [])]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command, env=preloaded_environment(), capture_output=True, text=True, timeout=600, check=False
+    )
     print(done.stdout, done.stderr)  # which call, and what was said
     assert done.returncode == 0, done.stderr
     found = {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", done.stdout)}

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 import subprocess
 import sys
@@ -14,36 +13,12 @@ from pathlib import Path
 import leapp
 import numpy as np
 import pytest
+from ending_programs import run
 from leapp.robot import Tick
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
 import record
-
-PRELUDE = """
-import gc, os, signal, sys, threading, time
-import numpy as np
-import leapp
-bundle, folder = sys.argv[1:]
-small = {"policy/x": np.ones(4, np.float32)}
-large = {"policy/x": np.full(4, 1000, np.float32)}
-
-def press(seconds=0.3):  # Ctrl-C, a moment later
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
-"""
-
-
-def run(script: str, bundle: Path, folder: Path, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + script, str(bundle), str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -4,42 +4,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import leapp
 import numpy as np
 import pytest
+from ending_programs import run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bundles/hostile"))
 import attacks
-
-PRELUDE = """
-import os, signal, sys, threading, time
-import numpy as np
-import leapp
-bundle = sys.argv[1]
-small = {"policy/x": np.ones(4, np.float32)}
-large = {"policy/x": np.full(4, 1000, np.float32)}
-
-def press(seconds=0.3):  # Ctrl-C, a moment later
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
-"""
-
-
-def run(script: str, bundle: Path, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + script, str(bundle)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
