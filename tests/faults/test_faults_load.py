@@ -33,7 +33,7 @@ def run(bundle: Path, engine: str, load: str, step: int, key: Path | None = None
     if step in (1, 499):
         figures = {
             "tried": found["tried"],
-            "survived": found["out_of_memory"] + found["loaded"],
+            "survived": found["out_of_memory"] + found["loaded"] + found["other"],
             "elsewhere": found["died_in_onnxruntime"],
             "died": found["died"],
         }

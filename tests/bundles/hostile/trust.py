@@ -141,7 +141,9 @@ def taken_over(section: str, head: list[str], cells: Callable[[record.Entry], li
         return
     # Rows of runs that were not done again stay.
     rows = {row[0]: row for row in (*rows_of(section), *(cells(entry) for entry in found))}
-    days = re.findall(r"^\d{4}-\d\d-\d\d", part(section), re.MULTILINE) + [entry.date for entry in found]
+    days = [entry.date for entry in found]
+    if rows.keys() != {cells(entry)[0] for entry in found}:
+        days += re.findall(r"^\d{4}-\d\d-\d\d", part(section), re.MULTILINE)
     replace(section, [*table(head, [rows[what] for what in sorted(rows)]), "", dates(days)])
 
 
