@@ -98,7 +98,8 @@ LEAPP_FAULTS_EXPORT long pread64(int file, void* bytes, Size size, long at) {
 }
 LEAPP_FAULTS_EXPORT long pread(int file, void* bytes, Size size, long at) { return pread64(file, bytes, size, at); }
 LEAPP_FAULTS_EXPORT void* mmap64(void* start, Size size, int access, int flags, int file, long at) {
-  if (file >= 0 && fails(Call::kMap, file)) return reinterpret_cast<void*>(-1);  // MAP_FAILED
+  if (file >= 0 && fails(Call::kMap, file))
+    return reinterpret_cast<void*>(-1);  // NOLINT(performance-no-int-to-ptr): MAP_FAILED
   return LEAPP_NEXT(mmap64)(start, size, access, flags, file, at);
 }
 LEAPP_FAULTS_EXPORT void* mmap(void* start, Size size, int access, int flags, int file, long at) {
