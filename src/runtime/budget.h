@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "leapp/base/export.h"
 #include "leapp/base/status.h"
 #include "leapp/bundle/reader.h"
 #include "runtime/plan.h"
@@ -14,7 +15,7 @@
 namespace leapp::runtime {
 
 /// A quarter of the machine's memory, or of what the process' control group may have if that is less.
-[[nodiscard]] std::uint64_t default_memory_limit();
+[[nodiscard]] LEAPP_API std::uint64_t default_memory_limit();
 
 /// Of an option that says 0 for the default.
 [[nodiscard]] inline std::uint64_t memory_limit_of(std::uint64_t option) {

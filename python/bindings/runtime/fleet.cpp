@@ -12,6 +12,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "leapp/bundle/reader.h"
 #include "manager.h"
 #include "options.h"
+#include "runtime/budget.h"
 #include "runtime/episodes.h"
 #include "runtime/pipeline_access.h"
 #include "runtime/random_draws.h"
@@ -182,6 +184,10 @@ void bind_fleet(nb::module_& module) {
   module.def("range_of", &range_of, nb::arg("values"), nb::arg("dtype"));
   module.def(
       "bundle_files", [](const std::filesystem::path& bundle) { return bundle_files(bundle); }, nb::arg("bundle"));
+  module.def("default_memory_limit", &runtime::default_memory_limit);
+  module.def(
+      "printable", [](const nb::bytes& text) { return printable(std::string_view(text.c_str(), text.size())); },
+      nb::arg("text"));
   module.def(
       "draws_of",
       [](const std::filesystem::path& model) {

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -13,6 +12,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from leapp import _runtime
 from leapp.errors import LeappValueError
 from leapp.fleet.parquet import arrow, parquet
 
@@ -165,10 +165,10 @@ _MOST_EPISODES = 1_000_000  # of one file
 
 
 def memory_for_data() -> int:
-    """What an episode may take: a quarter of the machine's memory, as bundles. A file of a few kilobytes is soon made
-    that says of every one of its billions of rows that it is the same.
+    """What an episode may take: a quarter of the memory, as bundles. A file of a few kilobytes is soon made that says
+    of every one of its billions of rows that it is the same.
     """
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    return _runtime.default_memory_limit()
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}

@@ -5,16 +5,10 @@
 from __future__ import annotations
 
 import html
-import unicodedata
+
+from leapp import _runtime
 
 __all__ = ["escape", "printable"]
-
-_JOINERS = "\u200c\u200d"  # letters' own
-
-
-def _is_unseen(character: str) -> bool:
-    """Controls, what turns lines round or is not seen, separators of lines, and halves of characters."""
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _JOINERS
 
 
 def printable(text: str) -> str:
@@ -23,13 +17,13 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(one) if _is_unseen(one) else one for one in text)
+    return _runtime.printable(b"".join(map(_encoded, text)))
 
 
-def _escaped(character: str) -> str:
-    code = ord(character)
-    raw = bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else character.encode("utf-8", "surrogatepass")
-    return "".join(f"\\x{byte:02x}" for byte in raw)
+def _encoded(character: str) -> bytes:
+    """Halves of characters too, of which some stand for bytes of a file's name."""
+    stands_for_a_byte = "\udc80" <= character <= "\udcff"
+    return character.encode("utf-8", "surrogateescape" if stands_for_a_byte else "surrogatepass")
 
 
 def escape(text: str) -> str:
