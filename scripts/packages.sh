@@ -27,6 +27,18 @@ as_root() {
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
+# apt_get ARGUMENTS...: as root, waiting up to five minutes for another process that holds apt's locks.
+apt_get() {
+  local output=$work/apt-output attempt
+  for attempt in {1..30}; do
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" 2>&1 | tee "$output"
+    [[ ${PIPESTATUS[0]} -ne 0 ]] || return 0
+    grep -q 'Could not get lock\|Unable to lock' "$output" || return 1
+    sleep 10
+  done
+  return 1
+}
+
 # install_packages NAME...: those that are missing; where there is no apt, says once what is needed.
 install_packages() {
   local missing told
@@ -44,9 +56,8 @@ install_packages() {
     <(printf '%s\n' "$@" | sort -u))
   [[ -n $missing ]] || return 0
   say "system packages:" $missing
-  run_logged apt-update as_root apt-get update -q || warn "the package lists could not be renewed; going on with old ones"
-  run_logged apt-install as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends $missing
+  run_logged apt-update apt_get update -q || warn "cannot update the package lists; using the old ones"
+  run_logged apt-install apt_get install -q -y --no-install-recommends $missing
 }
 
 own_release() { (. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}"); }

@@ -3,6 +3,22 @@
 #
 # Read by scripts that work with several interpreters.
 
+# resolve_python NAME: prints an interpreter that runs, for a path, a command or a name such as python3.12. pyenv puts a
+# command of that name into PATH even where it refuses to run.
+resolve_python() {
+  local found=
+  if "$1" -c 'import sys' >/dev/null 2>&1; then
+    found=$(command -v "$1")
+  elif [[ $1 =~ ^(python)?(3\.[0-9]+)$ ]]; then
+    found=$(find_python "${BASH_REMATCH[2]}")
+  fi
+  if [[ -z $found ]]; then
+    printf '%s: PYTHON=%s: no such interpreter in PATH or under pyenv; give the path of one\n' "$(basename "$0")" "$1" >&2
+    return 2
+  fi
+  printf '%s\n' "$found"
+}
+
 # find_python 3.12: the newest interpreter of that version, in PATH or of pyenv; nothing if there is none.
 find_python() {
   local candidate

@@ -115,7 +115,7 @@ TEST(RecorderFile, AChunkForEachStepHasItsIndex) {
 }
 
 TEST(RecorderFile, AChildOfForkLeavesItAlone) {
-  if (!kMayFork) GTEST_SKIP();
+  if (kCannotFork != nullptr) GTEST_SKIP() << kCannotFork;
   RecordedRobot robot("recorder_forked");
   auto recorder = std::make_unique<Recorder>(robot.record());
   EXPECT_EQ(robot.step(1), StepResult::kOk);

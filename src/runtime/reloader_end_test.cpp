@@ -79,7 +79,7 @@ TEST(ReloaderEnd, ANewerRequestEndsIt) {
 }
 
 TEST(ReloaderEnd, AChildOfForkHasNone) {
-  if (!kMayFork) GTEST_SKIP();
+  if (kCannotFork != nullptr) GTEST_SKIP() << kCannotFork;
   const SwapBundle one("reload_forked_one");
   const SwapBundle two("reload_forked_two", {.gain = 2});
   Pipeline pipeline = load_native(one.path());

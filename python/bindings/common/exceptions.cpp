@@ -61,9 +61,9 @@ std::string text_of(nb::handle value) {
   const nb::object bytes =
       nb::steal(text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace") : nullptr);
   if (bytes.is_valid())
-    return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
   PyErr_Clear();
-  return Py_TYPE(value.ptr())->tp_name;  // its str() raises
+  return PyUnicode_Check(value.ptr()) != 0 ? "a string" : type_text(value);  // its str() raises
 }
 
 std::string type_text(nb::handle value) {
@@ -71,7 +71,7 @@ std::string type_text(nb::handle value) {
   const nb::object name = nb::steal(PyObject_GetAttrString(value.type().ptr(), "__name__"));
   if (name.is_valid()) return text_of(name);
   PyErr_Clear();
-  return Py_TYPE(value.ptr())->tp_name;
+  return "object";  // a metaclass that hides the name
 }
 
 std::string take_exception() {

@@ -69,10 +69,7 @@ Acquired::Acquired() {
   state_ = PyGILState_Ensure();
 }
 
-Acquired::~Acquired() {
-  if (is_ending() && PyGILState_Check() == 0) stay();  // Python code that ran meanwhile lost the lock for good
-  PyGILState_Release(state_);
-}
+Acquired::~Acquired() { PyGILState_Release(state_); }
 
 void watch_for_the_end() {
   // What is alive when Python ends is nothing to tell a user about. Modules have the setting in common, or each its

@@ -24,8 +24,9 @@ class Released {
   PyThreadState* state_;
 };
 
-/// Python's lock, for as long as this object lives, on a thread of Python's that is inside Released. The thread stays
-/// in here when Python ends.
+/// Holds Python's lock, on a thread of Python's that is inside Released.
+/// REQUIRES: Python code that runs meanwhile is called through stay_at_the_end: a thread that Python ends must not reach
+/// the destructor, which would release a lock that it has lost.
 class Acquired {
  public:
   Acquired();

@@ -25,14 +25,28 @@ struct Bound {
   nb::list names;
 };
 
+Bound tensors_over(const engine::Binding& binding) {
+  Bound bound;
+  for (const engine::Buffer& buffer : binding.inputs) {
+    bound.inputs.append(borrowed_tensor(buffer.dtype, buffer.shape, buffer.data));
+  }
+  for (const engine::Buffer& buffer : binding.outputs) {
+    bound.outputs.append(borrowed_tensor(buffer.dtype, buffer.shape, buffer.data));
+    bound.names.append(nb::str(buffer.name.c_str()));
+  }
+  return bound;
+}
+
 class Pt2Model final : public engine::Model {
  public:
   /// REQUIRES: Python's lock is held.
   Pt2Model(std::string name, nb::object program) : name_(std::move(name)), program_(std::move(program)) {}
   ~Pt2Model() override {
     const Acquired lock;
-    bound_.clear();
-    program_.reset();
+    stay_at_the_end([&] {
+      bound_.clear();
+      program_.reset();
+    });
   }
 
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return nothing_said_; }
@@ -41,15 +55,7 @@ class Pt2Model final : public engine::Model {
   Result<std::size_t> prepare(const engine::Binding& binding) override {
     const Acquired lock;
     try {
-      Bound bound;
-      for (const engine::Buffer& buffer : binding.inputs) {
-        bound.inputs.append(borrowed_tensor(buffer.dtype, buffer.shape, buffer.data));
-      }
-      for (const engine::Buffer& buffer : binding.outputs) {
-        bound.outputs.append(borrowed_tensor(buffer.dtype, buffer.shape, buffer.data));
-        bound.names.append(nb::str(buffer.name.c_str()));
-      }
-      bound_.push_back(std::move(bound));
+      bound_.push_back(stay_at_the_end([&] { return tensors_over(binding); }));
     } catch (nb::python_error& error) {
       error.restore();
       return internal_error(fmt::format("cannot bind {}: {}", name_, take_exception()));
@@ -95,7 +101,8 @@ class Pt2Engine final : public engine::Engine {
     const Acquired lock;
     try {
       const nb::bytes bytes(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
-      nb::object program = nb::module_::import_("leapp.pt2").attr("load")(bytes);
+      nb::object program =
+          stay_at_the_end([&] { return nb::object(nb::module_::import_("leapp.pt2").attr("load")(bytes)); });
       return std::unique_ptr<engine::Model>(std::make_unique<Pt2Model>(source.name, std::move(program)));
     } catch (nb::python_error& error) {
       error.restore();

@@ -281,9 +281,9 @@ class PythonClock final : public runtime::LoopClock {
 };
 
 bool is_false(nb::handle result) {
-  if (result.is(Py_False)) return true;
-  const std::string_view type = Py_TYPE(result.ptr())->tp_name;
-  return (type == "numpy.bool" || type == "numpy.bool_") && PyObject_IsTrue(result.ptr()) == 0;
+  if (result.is_none() || result.is(Py_True)) return false;
+  const std::string type = type_text(result);  // Python's and NumPy's
+  return (type == "bool" || type == "bool_") && PyObject_IsTrue(result.ptr()) == 0;
 }
 
 class PythonLoop {
