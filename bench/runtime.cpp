@@ -25,7 +25,7 @@
 
 #include "leapp/runtime/pipeline.h"
 #include "raw.h"
-#include "runtime/fuse.h"
+#include "runtime/pipeline/fuse.h"
 
 namespace leapp::bench {
 namespace {

@@ -5,7 +5,7 @@
 # 2.7 have the old one (LEAPP_CXX11_ABI 0, from LeappTorch.cmake). The system's libraries have the new one. So with such a
 # torch everything is compiled with the old one, and of the system's C++ libraries the headers are used: fmt and spdlog
 # can do without their compiled part, GoogleTest is compiled from the sources that its package brings, and yaml-cpp is
-# behind a door without strings (src/bundle/yaml_events.h), which leapp_compile_with_system_abi() leaves as it is.
+# behind a door without strings (src/bundle/yaml/yaml_events.h), which leapp_compile_with_system_abi() leaves as it is.
 include_guard(GLOBAL)
 
 find_package(fmt REQUIRED)

@@ -29,7 +29,7 @@ string(REGEX MATCH "[0-9]+[.][0-9]+[^'\"]*" leapp_torch_version "${leapp_torch_v
 message(STATUS "Found torch: ${LEAPP_TORCH_ROOT} (${leapp_torch_version})")
 
 # What the tests were run with, and how what is built with this one is called: _capture_torch2_13, libleapp_engine_torch2_13.so.
-set(leapp_tried "${PROJECT_SOURCE_DIR}/src/capture/torch_version.h")
+set(leapp_tried "${PROJECT_SOURCE_DIR}/src/capture/hook/torch_version.h")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${leapp_tried}")
 foreach(end Lowest Highest)
   file(STRINGS "${leapp_tried}" line REGEX "k${end}Torch = \"" LIMIT_COUNT 1)

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/csv.h"
+#include "cli/io/csv.h"
 
 /// Any bytes end in an error, or in as many elements as there are steps.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
-#include "bundle/manifest.h"
+#include "bundle/files/manifest.h"
 
 #include <cstddef>
 #include <cstdint>

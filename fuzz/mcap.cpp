@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/recording.h"
+#include "runtime/recording/recording.h"
 
 /// Any bytes end in an error, or in steps of which every port has as many bytes as its type says.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "cli/npy.h"
+#include "cli/io/npy.h"
 
 /// Any bytes end in an error, or in arrays that hold what their shape says, also after they were written and read
 /// again.

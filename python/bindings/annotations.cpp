@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/session.h"
+#include "capture/session/session.h"
 #include "common/exceptions.h"
 #include "first_calls.h"
 #include "leapp/capture.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "annotations.h"
-#include "capture/hook.h"
-#include "capture/session.h"
+#include "capture/hook/hook.h"
+#include "capture/session/session.h"
 #include "common/exceptions.h"
 #include "console.h"
 #include "exporter/compile.h"

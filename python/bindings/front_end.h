@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "capture/front_end.h"
+#include "capture/session/front_end.h"
 
 namespace leapp::python {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "asked.h"
-#include "capture/session.h"
+#include "capture/session/session.h"
 #include "common/exceptions.h"
 #include "module_calls.h"
 #include "module_tensors.h"

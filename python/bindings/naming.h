@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/front_end.h"
+#include "capture/session/front_end.h"
 
 namespace leapp::python {
 

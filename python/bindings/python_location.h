@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/source_location.h"
+#include "capture/hook/source_location.h"
 
 namespace leapp::python {
 

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "capture/hook.h"
-#include "capture/scripted_run.h"
+#include "capture/hook/hook.h"
+#include "capture/scripted/scripted_run.h"
 #include "common/released.h"
 
 namespace nb = nanobind;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/safetensors.h"
+#include "bundle/files/safetensors.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/reader.h"
 
@@ -28,7 +28,7 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string port(const std::string& fields) {
+std::string port_yaml(const std::string& fields) {
   return "models:\n  m:\n    inputs:\n    - " + fields + "\n    outputs: []\npipeline: {}\n";
 }
 
@@ -80,34 +80,35 @@ TEST(HostileYaml, IsRefusedWithLineAndPlace) {
        "models.m.parameters.model_path: expected a text, found a list"},
       {"models: {m: {inputs: [], outputs: [], parameters: {opset_version: x}}}" + tail,
        "opset_version: expected an integer, found \"x\""},
-      {port("5"), "line 4: models.m.inputs[0]: expected a map, found \"5\""},
-      {port("{dtype: float32, shape: [1]}"), "models.m.inputs[0]: expected a key \"name\", found none"},
-      {port("{name: x, shape: [1]}"), "expected a key \"dtype\", found none"},
-      {port("{name: x, dtype: float32}"), "expected a key \"shape\", found none"},
-      {port("{name: '', dtype: float32, shape: [1]}"), "models.m.inputs[0].name: expected a name that is not empty"},
-      {port("{name: a/b, dtype: float32, shape: [1]}"), "expected a name that is not empty and has no '/'"},
-      {port("{name: null, dtype: float32, shape: [1]}"), "name: expected a text, found null"},
-      {port("{name: x, dtype: float31, shape: [1]}"), "dtype: expected one of float16, float32"},
-      {port("{name: x, dtype: complex64, shape: [1]}"), "dtype: expected one of float16, float32"},
-      {port("{name: x, dtype: float32, shape: [-1]}"), "shape: expected extents from 0 to 4294967296, found -1"},
-      {port("{name: x, dtype: float32, shape: [1.5]}"), "shape[0]: expected an integer, found \"1.5\""},
-      {port("{name: x, dtype: float32, shape: {a: 1}}"), "shape: expected a shape such as [1, 48], found a map"},
-      {port("{name: x, dtype: float32, shape: null}"), "shape: expected a shape such as [1, 48], found null"},
-      {port("{name: x, dtype: float32, shape: '[1;2]'}"), "shape: expected a shape such as [1, 48]"},
-      {port("{name: x, dtype: float32, shape: ''}"), "shape: expected a shape such as [1, 48]"},
-      {port("{name: x, dtype: float32, shape: '99999999999999999999'}"), "shape: expected a shape such as"},
-      {port("{name: x, dtype: float32, shape: [99999999999]}"), "expected extents from 0 to 4294967296"},
-      {port("{name: x, dtype: float32, shape: [65536, 65536]}"),
+      {port_yaml("5"), "line 4: models.m.inputs[0]: expected a map, found \"5\""},
+      {port_yaml("{dtype: float32, shape: [1]}"), "models.m.inputs[0]: expected a key \"name\", found none"},
+      {port_yaml("{name: x, shape: [1]}"), "expected a key \"dtype\", found none"},
+      {port_yaml("{name: x, dtype: float32}"), "expected a key \"shape\", found none"},
+      {port_yaml("{name: '', dtype: float32, shape: [1]}"),
+       "models.m.inputs[0].name: expected a name that is not empty"},
+      {port_yaml("{name: a/b, dtype: float32, shape: [1]}"), "expected a name that is not empty and has no '/'"},
+      {port_yaml("{name: null, dtype: float32, shape: [1]}"), "name: expected a text, found null"},
+      {port_yaml("{name: x, dtype: float31, shape: [1]}"), "dtype: expected one of float16, float32"},
+      {port_yaml("{name: x, dtype: complex64, shape: [1]}"), "dtype: expected one of float16, float32"},
+      {port_yaml("{name: x, dtype: float32, shape: [-1]}"), "shape: expected extents from 0 to 4294967296, found -1"},
+      {port_yaml("{name: x, dtype: float32, shape: [1.5]}"), "shape[0]: expected an integer, found \"1.5\""},
+      {port_yaml("{name: x, dtype: float32, shape: {a: 1}}"), "shape: expected a shape such as [1, 48], found a map"},
+      {port_yaml("{name: x, dtype: float32, shape: null}"), "shape: expected a shape such as [1, 48], found null"},
+      {port_yaml("{name: x, dtype: float32, shape: '[1;2]'}"), "shape: expected a shape such as [1, 48]"},
+      {port_yaml("{name: x, dtype: float32, shape: ''}"), "shape: expected a shape such as [1, 48]"},
+      {port_yaml("{name: x, dtype: float32, shape: '99999999999999999999'}"), "shape: expected a shape such as"},
+      {port_yaml("{name: x, dtype: float32, shape: [99999999999]}"), "expected extents from 0 to 4294967296"},
+      {port_yaml("{name: x, dtype: float32, shape: [65536, 65536]}"),
        "expected at most 4294967296 bytes, found float32[65536,65536]"},
-      {port("{name: x, dtype: float32, shape: [4294967296, 4294967296, 4294967296]}"),
+      {port_yaml("{name: x, dtype: float32, shape: [4294967296, 4294967296, 4294967296]}"),
        "expected at most 4294967296 bytes"},
-      {port("{" + good + ", element_names: {a: 1}}"), "element_names: expected a text, found a map"},
-      {port("{" + good + ", element_names: [[a], {}]}"), "element_names[1]: expected a list of names"},
-      {port("{" + good + ", element_names: [[[a]]]}"), "element_names[0][0]: expected a name"},
-      {port("{" + good + ", element_names: [__temporal_axis__, __temporal_axis__]}"), "a second temporal axis"},
-      {port("{" + good + ", temporal_period_ms: 20}"), "no axis in element_names is __temporal_axis__"},
-      {port("{" + good + ", element_names: [__temporal_axis__], temporal_period_ms: often}"), "expected a number"},
-      {port("{" + good + "}\n    - {" + good + "}"), "models.m.inputs[1]: the name \"x\" occurs twice"},
+      {port_yaml("{" + good + ", element_names: {a: 1}}"), "element_names: expected a text, found a map"},
+      {port_yaml("{" + good + ", element_names: [[a], {}]}"), "element_names[1]: expected a list of names"},
+      {port_yaml("{" + good + ", element_names: [[[a]]]}"), "element_names[0][0]: expected a name"},
+      {port_yaml("{" + good + ", element_names: [__temporal_axis__, __temporal_axis__]}"), "a second temporal axis"},
+      {port_yaml("{" + good + ", temporal_period_ms: 20}"), "no axis in element_names is __temporal_axis__"},
+      {port_yaml("{" + good + ", element_names: [__temporal_axis__], temporal_period_ms: often}"), "expected a number"},
+      {port_yaml("{" + good + "}\n    - {" + good + "}"), "models.m.inputs[1]: the name \"x\" occurs twice"},
       {"models: {}\npipeline: {data_flow: [a]}\n", "pipeline.data_flow: expected a map, found a list"},
       {"models: {}\npipeline: {data_flow: {a/b: {c: d}}}\n", "pipeline.data_flow[a/b]: expected a text, found a map"},
       {"models: {}\npipeline: {inputs: {m: [[x]]}}\n", "pipeline.inputs.m[0]: expected a text, found a list"},

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "bundle/json.h"
-#include "bundle/safetensors.h"
+#include "bundle/files/safetensors.h"
 #include "bundle/writer.h"
+#include "bundle/yaml/json.h"
 #include "leapp/bundle/spec.h"
 
 namespace {

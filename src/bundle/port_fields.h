@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bundle/yaml_cursor.h"
+#include "bundle/yaml/yaml_cursor.h"
 #include "leapp/bundle/port_entry.h"
 
 namespace leapp::bundle {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bundle/yaml_cursor.h"
+#include "bundle/yaml/yaml_cursor.h"
 #include "leapp/bundle/spec.h"
 
 namespace leapp::bundle {

@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "bundle/port_reader.h"
-#include "bundle/yaml_cursor.h"
-#include "bundle/yaml_tree.h"
+#include "bundle/yaml/yaml_cursor.h"
+#include "bundle/yaml/yaml_tree.h"
 
 namespace leapp::bundle {
 namespace {

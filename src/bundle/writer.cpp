@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "bundle/port_reader.h"
-#include "bundle/yaml_scalar.h"
+#include "bundle/yaml/yaml_scalar.h"
 #include "leapp/bundle/port_entry.h"
 
 namespace leapp::bundle {

@@ -13,20 +13,20 @@
 #include <utility>
 #include <vector>
 
-#include "cli/allocations.h"
 #include "cli/commands.h"
-#include "cli/engine_words.h"
-#include "cli/inputs.h"
-#include "cli/latency.h"
-#include "cli/load_flags.h"
-#include "cli/opened_bundle.h"
-#include "cli/pacer.h"
-#include "cli/patience.h"
-#include "cli/progress.h"
-#include "cli/table.h"
-#include "cli/watched_engine.h"
-#include "cli/words.h"
-#include "runtime/pipeline_access.h"
+#include "cli/console/engine_words.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/patience.h"
+#include "cli/console/progress.h"
+#include "cli/console/table.h"
+#include "cli/io/inputs.h"
+#include "cli/measure/allocations.h"
+#include "cli/measure/latency.h"
+#include "cli/measure/pacer.h"
+#include "cli/measure/watched_engine.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/words.h"
+#include "runtime/pipeline/pipeline_access.h"
 
 namespace leapp::cli {
 namespace {

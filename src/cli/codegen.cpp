@@ -12,17 +12,17 @@
 #include <utility>
 
 #include "base/text.h"
-#include "bundle/folder.h"
+#include "bundle/folder/folder.h"
 #include "cli/commands.h"
-#include "cli/load_flags.h"
-#include "cli/numbers.h"
-#include "cli/opened_bundle.h"
-#include "cli/table.h"
-#include "cli/words.h"
-#include "runtime/budget.h"
-#include "runtime/fuse.h"
-#include "runtime/plan.h"
-#include "runtime/state.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/table.h"
+#include "inspect/numbers.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/words.h"
+#include "runtime/pipeline/budget.h"
+#include "runtime/pipeline/fuse.h"
+#include "runtime/pipeline/plan.h"
+#include "runtime/pipeline/state.h"
 
 namespace leapp::cli {
 namespace {

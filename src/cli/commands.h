@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/context.h"
+#include "cli/console/context.h"
 
 namespace leapp::cli {
 

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/differences.h"
-#include "cli/load_flags.h"
-#include "cli/opened_bundle.h"
-#include "cli/progress.h"
-#include "cli/table.h"
-#include "cli/words.h"
-#include "runtime/budget.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/progress.h"
+#include "cli/console/table.h"
+#include "inspect/differences.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/words.h"
+#include "runtime/pipeline/budget.h"
 
 namespace leapp::cli {
 namespace {
@@ -61,7 +61,10 @@ Result<ExitCode> diff(const DiffOptions& options, Context& context) {
   std::vector<Difference> differences = diff_specs(a.spec, b.spec);
   {
     Progress progress(context, "models compared", a.spec.models.size());
-    append(differences, diff_models(a, b, {.atol = options.atol, .files = options.files, .progress = &progress}));
+    append(differences,
+           diff_models(a, b, {.atol = options.atol, .files = options.files, .progress = [&](std::size_t done) {
+                                progress.at(done);
+                              }}));
   }
   append(differences, diff_initial_values(a, b, {.atol = options.atol, .files = options.files}));
   const std::vector<Difference> systems = diff_systems(a.spec, b.spec);

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "base/text.h"
-#include "bundle/folder.h"
+#include "bundle/folder/folder.h"
 #include "cli/commands.h"
-#include "cli/file_names.h"
-#include "cli/load_flags.h"
-#include "cli/triton_repository.h"
-#include "cli/words.h"
-#include "runtime/budget.h"
+#include "cli/console/load_flags.h"
+#include "fleet/file_names.h"
+#include "fleet/triton_repository.h"
+#include "inspect/words.h"
+#include "runtime/pipeline/budget.h"
 
 namespace leapp::cli {
 namespace {

@@ -12,21 +12,21 @@
 #include <utility>
 #include <vector>
 
-#include "bundle/folder.h"
-#include "bundle/owned_files.h"
+#include "bundle/folder/folder.h"
+#include "bundle/folder/owned_files.h"
 #include "bundle/writer.h"
 #include "cli/commands.h"
-#include "cli/compare.h"
-#include "cli/fused_bundle.h"
-#include "cli/load_flags.h"
-#include "cli/opened_bundle.h"
-#include "cli/patience.h"
-#include "cli/progress.h"
-#include "cli/table.h"
-#include "cli/words.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/patience.h"
+#include "cli/console/progress.h"
+#include "cli/console/table.h"
+#include "fleet/fused_bundle.h"
+#include "inspect/compare.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/words.h"
 #include "leapp/runtime/pipeline.h"
-#include "runtime/budget.h"
-#include "runtime/mock.h"
+#include "runtime/pipeline/budget.h"
+#include "runtime/pipeline/mock.h"
 
 namespace leapp::cli {
 namespace {

@@ -10,20 +10,20 @@
 #include <vector>
 
 #include "base/text.h"
-#include "bundle/json.h"
+#include "bundle/yaml/json.h"
 #include "cli/commands.h"
-#include "cli/engine_words.h"
-#include "cli/load_flags.h"
-#include "cli/onnx_facts.h"
-#include "cli/opened_bundle.h"
-#include "cli/progress.h"
-#include "cli/spec_json.h"
-#include "cli/table.h"
-#include "cli/words.h"
+#include "cli/console/engine_words.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/progress.h"
+#include "cli/console/table.h"
+#include "inspect/onnx_facts.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/spec_json.h"
+#include "inspect/words.h"
 #include "leapp/bundle/history.h"
-#include "runtime/budget.h"
-#include "runtime/engine_choice.h"
-#include "runtime/pipeline_access.h"
+#include "runtime/pipeline/budget.h"
+#include "runtime/pipeline/engine_choice.h"
+#include "runtime/pipeline/pipeline_access.h"
 
 namespace leapp::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/plain_numbers.h"
+#include "cli/console/plain_numbers.h"
 
 namespace leapp::cli {
 namespace {

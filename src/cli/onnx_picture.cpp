@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/numbers.h"
 #include "draw/bundle_picture.h"
+#include "inspect/numbers.h"
 #include "onnx_proto/contents.h"
 
 namespace leapp::cli {

@@ -10,20 +10,20 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/arrays.h"
 #include "cli/commands.h"
-#include "cli/engine_words.h"
-#include "cli/inputs.h"
-#include "cli/load_flags.h"
-#include "cli/opened_bundle.h"
-#include "cli/patience.h"
-#include "cli/progress.h"
-#include "cli/replay.h"
-#include "cli/replay_recording.h"
-#include "cli/statistics.h"
-#include "cli/table.h"
-#include "cli/trace.h"
-#include "cli/words.h"
+#include "cli/console/engine_words.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/patience.h"
+#include "cli/console/progress.h"
+#include "cli/console/table.h"
+#include "cli/io/arrays.h"
+#include "cli/io/inputs.h"
+#include "cli/measure/replay.h"
+#include "cli/measure/replay_recording.h"
+#include "cli/measure/statistics.h"
+#include "cli/measure/trace.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/words.h"
 
 namespace leapp::cli {
 namespace {

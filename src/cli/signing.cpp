@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/words.h"
+#include "inspect/words.h"
 
 namespace leapp::cli {
 namespace {

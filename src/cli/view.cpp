@@ -10,17 +10,17 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/browser.h"
 #include "cli/commands.h"
-#include "cli/load_flags.h"
+#include "cli/console/browser.h"
+#include "cli/console/load_flags.h"
+#include "cli/console/progress.h"
+#include "cli/io/output_file.h"
 #include "cli/onnx_picture.h"
-#include "cli/opened_bundle.h"
-#include "cli/output_file.h"
-#include "cli/progress.h"
-#include "cli/words.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
-#include "runtime/budget.h"
+#include "inspect/opened_bundle.h"
+#include "inspect/words.h"
+#include "runtime/pipeline/budget.h"
 
 namespace leapp::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "capture/hook.h"
+#include "capture/hook/hook.h"
 #include "leapp/capture.h"
 
 namespace {

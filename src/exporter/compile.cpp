@@ -16,10 +16,10 @@
 
 #include "base/digester.h"
 #include "base/text.h"
-#include "bundle/folder.h"
-#include "bundle/owned_files.h"
+#include "bundle/folder/folder.h"
+#include "bundle/folder/owned_files.h"
 #include "bundle/writer.h"
-#include "capture/front_end.h"
+#include "capture/session/front_end.h"
 #include "emit/onnx/emitter.h"
 #include "emit/torchscript/emitter.h"
 #include "exporter/backend.h"

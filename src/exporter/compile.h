@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/record.h"
+#include "capture/trace/record.h"
 #include "leapp/capture.h"
 
 namespace leapp::exporter {

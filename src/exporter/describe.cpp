@@ -11,9 +11,9 @@
 #include <map>
 #include <string_view>
 
-#include "bundle/safetensors.h"
-#include "capture/tensor_content.h"
-#include "capture/unrecorded.h"
+#include "bundle/files/safetensors.h"
+#include "capture/hook/unrecorded.h"
+#include "capture/recorder/tensor_content.h"
 #include "leapp/bundle/check.h"
 #include "leapp/bundle/format.h"
 #include "torch_types/tensors.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "bundle/folder.h"
+#include "bundle/folder/folder.h"
 #include "exporter/prepare.h"
 #include "leapp/bundle/spec.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/onnx_metadata.h"
 
-#include "bundle/json.h"
+#include "bundle/yaml/json.h"
 #include "leapp/bundle/port_entry.h"
 
 namespace leapp::exporter {

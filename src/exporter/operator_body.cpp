@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "capture/expand.h"
-#include "capture/unrecorded.h"
+#include "capture/hook/unrecorded.h"
+#include "capture/trace/expand.h"
 #include "emit/torchscript/evaluator.h"
 #include "torch_types/tensors.h"
 

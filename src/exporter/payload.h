@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/record.h"
+#include "capture/trace/record.h"
 #include "leapp/capture.h"
 
 namespace leapp::exporter {

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "bundle/file_system.h"
-#include "capture/guard_report.h"
+#include "bundle/folder/file_system.h"
+#include "capture/branches/guard_report.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
 #include "exporter/graph_picture.h"

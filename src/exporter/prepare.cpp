@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "capture/slice.h"
-#include "capture/tensor_content.h"
-#include "capture/to_graph.h"
+#include "capture/recorder/tensor_content.h"
+#include "capture/trace/slice.h"
+#include "capture/trace/to_graph.h"
 #include "emit/onnx/emitter.h"
 #include "exporter/data_lengths.h"
 #include "exporter/expand_composites.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "capture/record.h"
+#include "capture/trace/record.h"
 #include "exporter/backend.h"
 #include "graph/graph.h"
 

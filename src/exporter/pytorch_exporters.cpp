@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "capture/front_end.h"
-#include "capture/tensor_content.h"
+#include "capture/recorder/tensor_content.h"
+#include "capture/session/front_end.h"
 #include "emit/torchscript/emitter.h"
 #include "graph/conditional.h"
 #include "graph/loop.h"

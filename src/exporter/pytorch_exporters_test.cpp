@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "capture/front_end.h"
+#include "capture/session/front_end.h"
 #include "leapp/capture.h"
 
 namespace leapp::exporter {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/unrecorded.h"
+#include "capture/hook/unrecorded.h"
 #include "emit/torchscript/evaluator.h"
 #include "graph/conditional.h"
 #include "graph/passes/common_subexpressions.h"

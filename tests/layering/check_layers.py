@@ -51,7 +51,7 @@ LAYERS: dict[str, Layer] = {
     "runtime": Layer(
         (
             *("base", "bundle", "engine", "engine/native", "engine/ort", "mcap", "onnx_proto"),
-            *("runtime/fuse", "runtime/lanes", "leapp.h"),
+            *("runtime/lanes", "leapp.h"),
         ),
         ("fmt",),
     ),
@@ -59,7 +59,6 @@ LAYERS: dict[str, Layer] = {
     "runtime/lanes": Layer(("engine/native/kernels",), ("highway",)),
     # The public header of the C interface, include/leapp/leapp.h.
     "leapp.h": Layer(),
-    "runtime/fuse": Layer(("base", "bundle", "engine", "runtime", "onnx_proto"), ("fmt",)),
     "exporter": Layer(
         (
             *("base", "graph", "bundle", "torch_types", "capture", "capture.h"),
@@ -69,18 +68,14 @@ LAYERS: dict[str, Layer] = {
     ),
     # The source form of the native engine's plans.
     "codegen": Layer(("base", "bundle", "engine", "engine/native", "engine/native/kernels", "onnx_proto"), ("fmt",)),
+    # Bundles opened, checked, described and compared: data in, data out, nothing printed.
+    "inspect": Layer(("base", "bundle", "engine", "onnx_proto", "runtime"), ("fmt", "json")),
+    # Bundles in the form that servers take.
+    "fleet": Layer(("base", "bundle", "inspect", "onnx_proto", "runtime"), ("fmt",)),
     "cli": Layer(
         (
-            "base",
-            "bundle",
-            "codegen",
-            "draw",
-            "engine",
-            "engine/native",
-            "mcap",
-            "onnx_proto",
-            "runtime",
-            "runtime/fuse",
+            *("base", "bundle", "codegen", "draw", "engine", "engine/native", "fleet", "inspect", "mcap"),
+            *("onnx_proto", "runtime"),
         ),
         ("fmt", "json", "cli11", "libzip"),
     ),
@@ -166,7 +161,7 @@ class Checker:
 
     def check_tests(self) -> None:
         for folder in TESTED:
-            for path in sorted((self.root / folder).glob("*.cpp")):
+            for path in sorted((self.root / folder).rglob("*.cpp")):
                 file = path.relative_to(self.root).as_posix()
                 test = f"{path.stem}_test.cpp"
                 if not path.stem.endswith("_test") and not path.with_name(test).is_file():

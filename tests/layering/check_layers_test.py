@@ -28,22 +28,22 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.violations(file, *includes), [])
 
     def test_layers_point_one_way(self) -> None:
-        self.assert_refused("src/graph/graph.h", '"capture/session.h"', "graph may not use capture")
+        self.assert_refused("src/graph/graph.h", '"capture/session/session.h"', "graph may not use capture")
         self.assert_refused("src/base/text.h", '"graph/graph.h"', "base may not use graph")
-        self.assert_refused("src/capture/hook.cpp", '"emit/torchscript/emit.h"', "capture may not use emit/torchscript")
-        self.assert_refused("src/runtime/plan.cpp", '"graph/graph.h"', "runtime may not use graph")
+        self.assert_refused("src/capture/hook/hook.cpp", '"emit/torchscript/emit.h"', "capture may not use emit/torchscript")
+        self.assert_refused("src/runtime/pipeline/plan.cpp", '"graph/graph.h"', "runtime may not use graph")
         self.assert_refused("src/graph/graph.cpp", '"leapp/capture.h"', "graph may not use capture.h")
-        self.assert_accepted("src/capture/hook.cpp", '"graph/graph.h"', '"leapp/base/status.h"', '"capture/session.h"')
+        self.assert_accepted("src/capture/hook/hook.cpp", '"graph/graph.h"', '"leapp/base/status.h"', '"capture/session/session.h"')
         self.assert_accepted("src/exporter/export.cpp", '"leapp/capture.h"', '"emit/torchscript/emit.h"')
 
     def test_the_exporter_sees_what_a_session_leaves(self) -> None:
-        self.assert_accepted("src/exporter/prepare.cpp", '"capture/record.h"', '"capture/unrecorded.h"')
+        self.assert_accepted("src/exporter/prepare.cpp", '"capture/trace/record.h"', '"capture/hook/unrecorded.h"')
         self.assert_refused(
-            "src/exporter/prepare.cpp", '"capture/recorder.h"', "exporter may not use capture/recorder.h"
+            "src/exporter/prepare.cpp", '"capture/recorder/recorder.h"', "exporter may not use capture/recorder/recorder.h"
         )
-        self.assert_refused("src/exporter/validate/samples.cpp", '"capture/hook.h"', "of capture it may use expand")
-        self.assert_accepted("src/exporter/api.cpp", '"capture/session.h"')
-        self.assert_accepted("src/exporter/api_test.cpp", '"capture/hook.h"')
+        self.assert_refused("src/exporter/validate/samples.cpp", '"capture/hook/hook.h"', "of capture it may use expand")
+        self.assert_accepted("src/exporter/api.cpp", '"capture/session/session.h"')
+        self.assert_accepted("src/exporter/api_test.cpp", '"capture/hook/hook.h"')
 
     def test_sources_of_capture_have_tests(self) -> None:
         with tempfile.TemporaryDirectory() as root:
@@ -53,7 +53,7 @@ class Layers(unittest.TestCase):
                 (folder / name).touch()
             checker = Checker(Path(root))
             checker.check_tests()
-        self.assertEqual(checker.violations, ["src/capture/hook.cpp:1: no test beside it, hook_test.cpp"])
+        self.assertEqual(checker.violations, ["src/capture/hook/hook.cpp:1: no test beside it, hook_test.cpp"])
 
     def test_torch_stays_where_it_may_be(self) -> None:
         for header in ("<torch/torch.h>", "<ATen/ATen.h>", "<c10/util/Exception.h>"):
@@ -104,8 +104,8 @@ class Layers(unittest.TestCase):
         for name, layer in LAYERS.items():
             self.assertEqual([used for used in layer.uses if used not in LAYERS], [], name)
             self.assertEqual([group for group in layer.third_party if group not in THIRD_PARTY], [], name)
-        self.assertEqual(layer_of("src/runtime/fuse.cpp"), "runtime/fuse")
-        self.assertEqual(layer_of("src/runtime/plan.cpp"), "runtime")
+        self.assertEqual(layer_of("src/runtime/pipeline/fuse.cpp"), "runtime/fuse")
+        self.assertEqual(layer_of("src/runtime/pipeline/plan.cpp"), "runtime")
         self.assertEqual(layer_of("include/leapp/capture.h"), "capture.h")
 
 

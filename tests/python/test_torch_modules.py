@@ -90,7 +90,7 @@ def test_the_engine_of_the_torch_that_is_installed(tmp_path: Path) -> None:
 
 
 def test_what_was_tried_is_the_same_everywhere() -> None:
-    header = (ROOT / "src/capture/torch_version.h").read_text()
+    header = (ROOT / "src/capture/hook/torch_version.h").read_text()
     lowest, highest = (f"{major}.{minor}" for major, minor in (torch_modules.LOWEST, torch_modules.HIGHEST))
     assert f'kLowestTorch = "{lowest}"' in header
     assert f'kHighestTorch = "{highest}"' in header

@@ -60,8 +60,7 @@ std::string text_of(nb::handle value) {
   const nb::object text = nb::steal(PyObject_Str(value.ptr()));
   const nb::object bytes =
       nb::steal(text.is_valid() ? PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace") : nullptr);
-  if (bytes.is_valid())
-    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+  if (bytes.is_valid()) return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
   PyErr_Clear();
   return PyUnicode_Check(value.ptr()) != 0 ? "a string" : type_text(value);  // its str() raises
 }

@@ -25,8 +25,8 @@ class Released {
 };
 
 /// Holds Python's lock, on a thread of Python's that is inside Released.
-/// REQUIRES: Python code that runs meanwhile is called through stay_at_the_end: a thread that Python ends must not reach
-/// the destructor, which would release a lock that it has lost.
+/// REQUIRES: Python code that runs meanwhile is called through stay_at_the_end: a thread that Python ends must not
+/// reach the destructor, which would release a lock that it has lost.
 class Acquired {
  public:
   Acquired();

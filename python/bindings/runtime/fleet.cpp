@@ -23,10 +23,10 @@
 #include "leapp/bundle/reader.h"
 #include "manager.h"
 #include "options.h"
-#include "runtime/budget.h"
-#include "runtime/episodes.h"
-#include "runtime/pipeline_access.h"
-#include "runtime/random_draws.h"
+#include "runtime/pipeline/budget.h"
+#include "runtime/pipeline/pipeline_access.h"
+#include "runtime/pipeline/random_draws.h"
+#include "runtime/recording/episodes.h"
 
 namespace nb = nanobind;
 

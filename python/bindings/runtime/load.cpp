@@ -14,7 +14,7 @@
 #include "interrupt.h"
 #include "leapp/bundle/format.h"
 #include "pt2_engine.h"
-#include "runtime/pipeline_access.h"
+#include "runtime/pipeline/pipeline_access.h"
 
 namespace nb = nanobind;
 

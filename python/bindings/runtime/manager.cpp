@@ -16,9 +16,9 @@
 #include "interrupt.h"
 #include "load.h"
 #include "options.h"
-#include "runtime/mock.h"
-#include "runtime/pipeline_access.h"
-#include "runtime/worker.h"
+#include "runtime/pipeline/mock.h"
+#include "runtime/pipeline/pipeline_access.h"
+#include "runtime/reload/worker.h"
 #include "signing.h"
 
 namespace nb = nanobind;

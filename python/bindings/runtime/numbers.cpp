@@ -9,7 +9,7 @@
 #include "array_in.h"
 #include "array_out.h"
 #include "common/exceptions.h"
-#include "runtime/elements.h"
+#include "runtime/pipeline/elements.h"
 
 namespace nb = nanobind;
 

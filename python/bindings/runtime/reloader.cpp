@@ -21,7 +21,7 @@
 #include "load.h"
 #include "manager.h"
 #include "options.h"
-#include "runtime/reloader_access.h"
+#include "runtime/reload/reloader_access.h"
 #include "signing.h"
 
 namespace nb = nanobind;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "exporter/validate/checks.h"
-#include "exporter/validate/compare.h"
-#include "exporter/validate/rounding.h"
+#include "exporter/validate/numbers/compare.h"
+#include "exporter/validate/numbers/rounding.h"
 #include "graph/graph.h"
 #include "leapp/base/status.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "exporter/validate/compare.h"
-#include "exporter/validate/difference.h"
-#include "exporter/validate/trend.h"
+#include "exporter/validate/numbers/compare.h"
+#include "exporter/validate/numbers/difference.h"
+#include "exporter/validate/numbers/trend.h"
 #include "graph/graph.h"
 #include "leapp/base/finding.h"
 #include "leapp/engine/options.h"

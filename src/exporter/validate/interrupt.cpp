@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/validate/interrupt.h"
 
-#include "capture/front_end.h"
+#include "capture/session/front_end.h"
 
 namespace leapp::exporter {
 

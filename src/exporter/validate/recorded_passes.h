@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "exporter/validate/compare.h"
-#include "exporter/validate/rounding.h"
+#include "exporter/validate/numbers/compare.h"
+#include "exporter/validate/numbers/rounding.h"
 #include "leapp/bundle/spec.h"
-#include "runtime/engines.h"
+#include "runtime/pipeline/engines.h"
 
 namespace leapp::exporter {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "exporter/validate/compare.h"
+#include "exporter/validate/numbers/compare.h"
 #include "graph/graph.h"
 #include "graph/passes/fold_constants.h"
 

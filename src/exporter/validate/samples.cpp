@@ -12,12 +12,12 @@
 #include <new>
 #include <utility>
 
-#include "capture/tensor_content.h"
-#include "capture/unrecorded.h"
+#include "capture/hook/unrecorded.h"
+#include "capture/recorder/tensor_content.h"
 #include "emit/torchscript/evaluator.h"
 #include "exporter/validate/interrupt.h"
-#include "exporter/validate/judge.h"
-#include "exporter/validate/runner.h"
+#include "exporter/validate/numbers/judge.h"
+#include "exporter/validate/runners/runner.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {

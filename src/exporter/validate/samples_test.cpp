@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/tensor_content.h"
-#include "exporter/validate/compare.h"
+#include "capture/recorder/tensor_content.h"
+#include "exporter/validate/numbers/compare.h"
 #include "torch_types/tensors.h"
 
 namespace leapp::exporter {

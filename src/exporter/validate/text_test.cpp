@@ -12,12 +12,12 @@
 #include <new>
 #include <string>
 
-#include "exporter/validate/console.h"
-#include "exporter/validate/finding_text.h"
-#include "exporter/validate/findings.h"
-#include "exporter/validate/snippets.h"
-#include "exporter/validate/source_text.h"
-#include "exporter/validate/trend.h"
+#include "exporter/validate/numbers/trend.h"
+#include "exporter/validate/report/console.h"
+#include "exporter/validate/report/finding_text.h"
+#include "exporter/validate/report/findings.h"
+#include "exporter/validate/report/snippets.h"
+#include "exporter/validate/report/source_text.h"
 
 namespace {
 

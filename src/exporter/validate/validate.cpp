@@ -10,18 +10,18 @@
 #include <new>
 #include <utility>
 
-#include "bundle/file_system.h"
-#include "capture/unrecorded.h"
+#include "bundle/folder/file_system.h"
+#include "capture/hook/unrecorded.h"
 #include "emit/torchscript/evaluator.h"
-#include "exporter/validate/console.h"
-#include "exporter/validate/engines.h"
-#include "exporter/validate/finding_text.h"
-#include "exporter/validate/findings.h"
-#include "exporter/validate/intermediates.h"
 #include "exporter/validate/interrupt.h"
-#include "exporter/validate/runner.h"
+#include "exporter/validate/report/console.h"
+#include "exporter/validate/report/finding_text.h"
+#include "exporter/validate/report/findings.h"
+#include "exporter/validate/report/suspects.h"
+#include "exporter/validate/runners/engines.h"
+#include "exporter/validate/runners/intermediates.h"
+#include "exporter/validate/runners/runner.h"
 #include "exporter/validate/samples.h"
-#include "exporter/validate/suspects.h"
 #include "exporter/validate/whole_bundle.h"
 
 namespace leapp::exporter {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "capture/record.h"
+#include "capture/trace/record.h"
 #include "exporter/prepare.h"
-#include "exporter/validate/report.h"
+#include "exporter/validate/report/report.h"
 #include "leapp/bundle/spec.h"
 #include "leapp/capture.h"
 

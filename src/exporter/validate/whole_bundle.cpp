@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "exporter/validate/interrupt.h"
-#include "exporter/validate/pipeline_rounding.h"
+#include "exporter/validate/numbers/pipeline_rounding.h"
+#include "exporter/validate/numbers/trend.h"
 #include "exporter/validate/recorded_passes.h"
-#include "exporter/validate/trend.h"
 #include "leapp/bundle/format.h"
 #include "leapp/runtime/pipeline.h"
-#include "runtime/pipeline_access.h"
+#include "runtime/pipeline/pipeline_access.h"
 
 namespace leapp::exporter {
 namespace {

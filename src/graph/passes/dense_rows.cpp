@@ -9,9 +9,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "graph/masks/handlers.h"
+#include "graph/masks/sources.h"
 #include "graph/passes/dead_code.h"
-#include "graph/rows/handlers.h"
-#include "graph/rows/sources.h"
 
 namespace leapp::graph {
 namespace {

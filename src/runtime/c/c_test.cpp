@@ -11,8 +11,8 @@
 
 #include "leapp/leapp.h"
 #include "runtime/c/use_in_c.h"
-#include "runtime/first_frame_testing.h"
-#include "runtime/robot_testing.h"
+#include "runtime/robot/first_frame_testing.h"
+#include "runtime/robot/robot_testing.h"
 
 namespace leapp::runtime {
 namespace {

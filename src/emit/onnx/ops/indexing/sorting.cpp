@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The LEAPP authors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <limits>
+
+#include "emit/onnx/op_table.h"
+#include "emit/onnx/ops/common.h"
+#include "emit/onnx/ops/indexing/sorting_order.h"
+
+namespace leapp::onnx_ops {
+namespace {
+
+/// What orders as x does with a comparison that knows no NaN.
+Tensor sort_key(OpBuilder& b, const Tensor& x) {
+  if (!is_floating(x.dtype)) return x;
+  // In float64 there is room above the others' infinity; its own shares a place with its largest number.
+  const Tensor wide = b.cast(x, DType::kFloat64);
+  const Tensor finite = b.binary("Min", wide, b.constant(std::numeric_limits<double>::max(), DType::kFloat64));
+  return b.where(is_nan(b, x), b.constant(std::numeric_limits<double>::infinity(), DType::kFloat64), finite);
+}
+
+void sort(OpBuilder& b) {
+  const Tensor x = b.tensor("self");
+  const Sorted found = sorted(b, x, {b.integer("dim"), b.flag("descending")});
+  b.bind(0, found.values);
+  b.bind(1, found.indices);
+}
+
+void argsort(OpBuilder& b) { b.bind(sorted(b, b.tensor("self"), {b.integer("dim"), b.flag("descending")}).indices); }
+
+/// Along the first dimension.
+void msort(OpBuilder& b) { b.bind(sorted(b, b.tensor("self"), {0}).values); }
+
+void topk(OpBuilder& b) {
+  const SortOptions options = {b.integer("dim"), b.flag("largest"), b.integer("k")};
+  const Sorted found = sorted(b, b.tensor("self"), options);
+  b.bind(0, found.values);
+  b.bind(1, found.indices);
+}
+
+/// The last of the k smallest.
+void kth_value(OpBuilder& b) {
+  const Tensor x = b.tensor("self");
+  const std::int64_t dim = wrap_dim(b.integer("dim"), x.rank());
+  const std::int64_t k = b.integer("k");
+  const Sorted found = sorted(b, x, {dim, false, k});
+  const auto last = [&](const Tensor& all) {
+    return x.rank() == 0 ? all : b.reshape(b.slice(all, dim, k - 1, k), b.result().shape);
+  };
+  b.bind(0, last(found.values));
+  b.bind(1, last(found.indices));
+}
+
+constexpr std::array kSortingOps = {
+    OpEntry{"aten::argsort", argsort},
+    OpEntry{"aten::argsort.stable", argsort},
+    OpEntry{"aten::bucketize.Scalar", bucketize},
+    OpEntry{"aten::bucketize.Tensor", bucketize},
+    OpEntry{"aten::cummax", cumulative_extreme, "GreaterOrEqual"},
+    OpEntry{"aten::cummin", cumulative_extreme, "LessOrEqual"},
+    OpEntry{"aten::cumprod", cumulative_product},
+    OpEntry{"aten::cumsum", cumulative_sum},
+    OpEntry{"aten::diff", difference},
+    OpEntry{"aten::histc", histogram_of_counts},
+    OpEntry{"aten::histogram.bin_ct", histogram, "histogram"},
+    OpEntry{"aten::histogram.bins_tensor", histogram, "histogram"},
+    OpEntry{"aten::histogramdd", histogram_of_points, "histogram"},
+    OpEntry{"aten::histogramdd.TensorList_bins", histogram_of_points, "histogram"},
+    OpEntry{"aten::histogramdd.int_bins", histogram_of_points, "histogram"},
+    OpEntry{"aten::isin.Scalar_Tensor", is_in},
+    OpEntry{"aten::isin.Tensor_Scalar", is_in},
+    OpEntry{"aten::isin.Tensor_Tensor", is_in},
+    OpEntry{"aten::kthvalue", kth_value},
+    OpEntry{"aten::logcumsumexp", log_cumulative_sum_exp},
+    OpEntry{"aten::median", median_of_all},
+    OpEntry{"aten::median.dim", median_along},
+    OpEntry{"aten::mode", mode},
+    OpEntry{"aten::msort", msort},
+    OpEntry{"aten::nanmedian", median_of_all, "without NaN"},
+    OpEntry{"aten::nanmedian.dim", median_along, "without NaN"},
+    OpEntry{"aten::nanquantile", quantile, "without NaN"},
+    OpEntry{"aten::nanquantile.scalar", quantile, "without NaN"},
+    OpEntry{"aten::quantile", quantile},
+    OpEntry{"aten::quantile.scalar", quantile},
+    OpEntry{"aten::searchsorted.Scalar", search_sorted},
+    OpEntry{"aten::searchsorted.Tensor", search_sorted},
+    OpEntry{"aten::sort", sort},
+    OpEntry{"aten::sort.stable", sort},
+    OpEntry{"aten::topk", topk},
+};
+
+}  // namespace
+
+Sorted sorted(OpBuilder& b, const Tensor& x, const SortOptions& options) {
+  if (x.rank() == 0) return {x, b.constant(std::int64_t{0}, DType::kInt64)};
+  const std::int64_t dim = wrap_dim(options.dim, x.rank());
+  const std::int64_t count = options.count < 0 ? x.size(dim) : options.count;
+  const Tensor key = sort_key(b, x);
+  Shape shape = x.shape;
+  shape[static_cast<std::size_t>(dim)] = count;
+  const Tensors top = b.add_many("TopK", {key, b.ints({count})}, {{key.dtype, shape}, {DType::kInt64, shape}},
+                                 {{"axis", dim}, {"largest", std::int64_t{options.descending}}});
+  return {is_floating(x.dtype) ? b.gather_elements(x, top[1], dim) : top[0], top[1]};
+}
+
+Tensor count_nan(OpBuilder& b, const Tensor& x, std::int64_t dim) {
+  return b.reduce("ReduceSum", b.cast(is_nan(b, x), DType::kInt64), {dim}, true);
+}
+
+Tensor any_nan(OpBuilder& b, const Tensor& x, std::int64_t dim) {
+  return compare_number(b, "Greater", count_nan(b, x, dim), 0);
+}
+
+OpEntries sorting_ops() { return kSortingOps; }
+
+}  // namespace leapp::onnx_ops
