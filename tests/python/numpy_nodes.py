@@ -12,7 +12,8 @@ import leapp
 import numpy as np
 import torch
 from harness import read_log
-from leapp import annotate, arrays
+from leapp import annotate
+from leapp.capture.arrays import live
 
 Array = Any
 Function = Callable[..., Any]
@@ -69,7 +70,7 @@ def check(fn: Function, make_inputs: Function, folder: Path) -> Captured:
     expected = by_numpy(make_inputs(0))
     captured = Captured(fn, make_inputs(0), folder)
     for one, other in zip(expected, captured.results, strict=True):
-        assert isinstance(other, arrays.LiveArray)
+        assert isinstance(other, live.LiveArray)
         assert_equal_bits(one, other)
     for seed in (1, 2):
         for one, other in zip(by_numpy(make_inputs(seed)), captured(*make_inputs(seed)), strict=True):

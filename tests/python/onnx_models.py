@@ -93,7 +93,7 @@ def export(
 ) -> OnnxExported:
     """Runs `fn` as the only node of a session and exports it natively with onnx. Raises what leapp raises."""
     refused = leapp.LeappNotImplementedError("not wanted here")
-    with mock.patch("leapp.pytorch_exporters.export_model", side_effect=refused):
+    with mock.patch("leapp.exporters.pytorch.export_model", side_effect=refused):
         return export_somehow(fn, inputs, save_path, leaks, **backend_params)
 
 

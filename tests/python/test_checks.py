@@ -17,7 +17,8 @@ import pytest
 import torch
 import torch.distributions as D
 from harness import line_of, location_pattern, read_log, warnings_in
-from leapp import annotate, checks
+from leapp import annotate
+from leapp.capture import checks
 from torch import Tensor, nn
 
 ONES = torch.ones(3)

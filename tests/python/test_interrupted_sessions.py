@@ -158,7 +158,7 @@ for session in range(40):
     time.sleep(0.005)
     if session % 2:
         leapp.stop()
-leapp.stop() if leapp._native.capture.is_active() else None
+leapp.stop() if leapp._capture.is_active() else None
 over.set()
 [thread.join() for thread in threads]
 leapp.start("g", save_path=folder)
@@ -178,7 +178,7 @@ for child in range(30):
     number = os.fork()
     if number == 0:
         torch.set_num_threads(1)
-        assert not leapp._native.capture.is_active()
+        assert not leapp._capture.is_active()
         call("nobody's")
         assert torch.ones(2).mul(2).tolist() == [2.0, 2.0]
         os._exit(0)

@@ -169,7 +169,7 @@ def test_patches_are_undone_when_compiling_fails(tmp_path: Path) -> None:
     ids=["function", "module", "no_function", "replacement", "name", "type", "list"],
 )
 def test_patches_that_cannot_be(patching: Function, error: type[Exception], words: str) -> None:
-    from leapp.patches import install_patches
+    from leapp.capture.patches import install_patches
 
     before = patched_functions()
     with pytest.raises(error, match=words) as raised:

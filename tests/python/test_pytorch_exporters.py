@@ -320,7 +320,7 @@ def test_writes_and_sorts_by_torchscript(fn: Callable[[Tensor], Any], opset: int
 
 def test_torchs_exporter_is_as_it_was_afterwards(tmp_path: Path) -> None:
     export(lambda x: written(x, lambda y: y[0].fill_(1.0)), {"x": torch.randn(3, 4)}, tmp_path, "onnx-torchscript")
-    from leapp import torchscript_symbolics
+    from leapp.exporters import torchscript_symbolics
 
     try:
         from torch.onnx._internal.torchscript_exporter import registration

@@ -133,7 +133,7 @@ def fails(*_args: Any, **_kwargs: Any) -> None:
     "step", ["changed_attributes.report", "front_end.holders.forget", "front_end.changed_attributes.forget"]
 )
 def test_whatever_fails_in_stop_capture_ends(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from leapp import changed_attributes, front_end
+    from leapp.capture import changed_attributes, front_end
 
     before = (torch.Tensor.numpy, torch.Tensor.tolist, torch.from_numpy)
     leapp.start("g", save_path=tmp_path)

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from leapp import _capture
-from leapp.patches import keep_default_devices, replace
+from leapp.capture.patches import keep_default_devices, replace
 
 __all__ = ["FollowedFloat", "FollowedInt", "install"]
 

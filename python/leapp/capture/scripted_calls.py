@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from leapp import _capture
-from leapp.patches import replace
+from leapp.capture.patches import replace
 
 __all__ = ["install"]
 

@@ -13,7 +13,7 @@ import torch
 import torch._numpy as tnp
 
 from leapp import _capture
-from leapp.array_arguments import (
+from leapp.capture.arrays.arguments import (
     argument_of,
     arguments_of,
     as_index,
@@ -25,8 +25,8 @@ from leapp.array_arguments import (
     rebuilt,
     recorded,
 )
-from leapp.array_counterparts import COUNTERPARTS
-from leapp.arrays import LiveArray, array_over, live_view, memory_of, on_the_cpu, plain, store, torch_dtype
+from leapp.capture.arrays.counterparts import COUNTERPARTS
+from leapp.capture.arrays.live import LiveArray, array_over, live_view, memory_of, on_the_cpu, plain, store, torch_dtype
 from leapp.errors import LeappTypeError
 
 Call = Callable[..., Any]

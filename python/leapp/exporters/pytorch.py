@@ -18,7 +18,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from leapp.captured_output import captured_output, in_fresh_thread
-from leapp.graph_module import Graph, Operator, Ref, find_culprit, to_module
+from leapp.exporters.graph_module import Graph, Operator, Ref, find_culprit, to_module
 
 __all__ = ["Answer", "Graph", "Operator", "Ref", "Request", "export_model", "load_program", "program_inputs"]
 
@@ -150,7 +150,7 @@ def _onnx_torchscript(request: Request) -> bytes:
     import onnx
 
     module = torch.jit.load(io.BytesIO(request.torchscript)).eval()
-    from leapp.torchscript_symbolics import registered
+    from leapp.exporters.torchscript_symbolics import registered
 
     with tempfile.TemporaryDirectory() as folder, registered(request.opset_version):
         path = Path(folder, "model.onnx")

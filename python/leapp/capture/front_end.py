@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from leapp import (
-    _capture,
+from leapp import _capture
+from leapp.capture import (
     changed_attributes,
     checks,
     console,
@@ -24,7 +24,8 @@ from leapp import (
     scripted_calls,
     tensor_indices,
 )
-from leapp import patches as function_patches
+from leapp.capture import patches as function_patches
+from leapp.capture.arrays import interop
 
 _ESCAPES = ("tolist", "__array__")
 _WRITERS = ("apply_", "map_", "map2_")
@@ -87,7 +88,7 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     encoder = torch.nn.TransformerEncoder
     function_patches.replace(encoder, "forward", _dense(encoder.forward))
     if patch:
-        function_patches.install_interop()
+        interop.install_interop()
         function_patches.install_patches(patching)
     else:
         _patch("numpy", functools.partial(_noticing_escape, "numpy"))
@@ -99,8 +100,8 @@ def remove() -> None:
     surely = function_patches.surely
     with contextlib.ExitStack() as undo:
         undo.callback(surely, _leave_eager_stance)
-        if "leapp.published_arrays" in sys.modules:  # else there are none
-            undo.callback(surely, sys.modules["leapp.published_arrays"].forget)
+        if "leapp.capture.arrays.published" in sys.modules:  # else there are none
+            undo.callback(surely, sys.modules["leapp.capture.arrays.published"].forget)
         undo.callback(surely, function_patches.remove_patches)
         undo.callback(surely, changed_attributes.forget)
         undo.callback(surely, holders.forget)

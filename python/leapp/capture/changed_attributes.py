@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from leapp._native import capture
-from leapp.interpreter import variables
+from leapp.capture._native import capture
+from leapp.capture.interpreter import variables
 
 _SIMPLE = frozenset({int, float, complex, bool, str, bytes, type(None)})
 _LISTS = frozenset({list, tuple, set, frozenset, deque})

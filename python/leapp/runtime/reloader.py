@@ -13,10 +13,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from leapp import _runtime
-from leapp.signing import Key, Signature, key_texts
+from leapp.runtime.signing import Key, Signature, key_texts
 
 if TYPE_CHECKING:
-    from leapp.runtime import InferenceManager
+    from leapp.runtime.manager import InferenceManager
 
 __all__ = ["ReloadReport", "Reloader"]
 

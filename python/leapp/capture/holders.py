@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from leapp import _capture
-from leapp.frames import members, user_frames
-from leapp.interpreter import references, variables
+from leapp.capture.frames import members, user_frames
+from leapp.capture.interpreter import references, variables
 
 _CONTAINERS = (list, tuple, collections.deque)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""start, stop and compile_graph."""
+"""start, stop and compile_graph, and what compile_graph returns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leapp._native import capture
+from leapp.capture._native import capture
 from leapp.errors import LeappError, LeappTypeError, LeappValueError
-from leapp.results import CompileResults
 from leapp.semantics import GraphConfigs
 
 if TYPE_CHECKING:
-    from leapp.patches import FunctionPatch
+    from leapp._capture import CompileReport, NodeResult
+    from leapp.capture.patches import FunctionPatch
 
-__all__ = ["compile_graph", "start", "stop"]
+__all__ = ["CompileResults", "compile_graph", "start", "stop"]
 
 _LEAKS = ("promote", "error", "constant")
 
@@ -74,7 +74,7 @@ def start(
 
     import torch
 
-    from leapp import changed_attributes, front_end, patches
+    from leapp.capture import changed_attributes, front_end, patches
 
     patches.check_patches(patching or [])
     options.torch_version = torch.__version__
@@ -108,7 +108,7 @@ def stop() -> None:
         _forget_patches()  # of a stop that Ctrl-C ended
         _end_capture(underway)
         return
-    from leapp import changed_attributes, front_end, patches
+    from leapp.capture import changed_attributes, front_end, patches
 
     try:
         changed_attributes.report()
@@ -120,7 +120,7 @@ def stop() -> None:
 
 
 def _forget_patches() -> None:
-    front_end = sys.modules.get("leapp.front_end")
+    front_end = sys.modules.get("leapp.capture.front_end")
     if front_end is not None:
         front_end.remove()
 
@@ -132,6 +132,30 @@ def _end_capture(underway: BaseException | None) -> None:
         if underway is None:
             raise
         capture.log_error(str(error))
+
+
+class CompileResults(dict[str, bool]):
+    """Node → True when its model passed or was skipped, else False; and in ``nodes`` how that came about.
+
+    >>> results = leapp.compile_graph()
+    >>> results["policy"] is True
+    True
+    >>> results.nodes["policy"].status
+    'passed'
+    """
+
+    nodes: dict[str, NodeResult]
+    folder: str
+
+    def __init__(self, report: CompileReport) -> None:
+        """Read the report of the compiled half."""
+        super().__init__({result.node: bool(result) for result in report.nodes})
+        self.nodes = {result.node: result for result in report.nodes}
+        self.folder = report.folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are plain dicts: the details belong to this process."""
+        return dict, (dict(self),)
 
 
 def compile_graph(

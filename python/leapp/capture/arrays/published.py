@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from leapp import _capture
-from leapp.arrays import LiveArray, array_over, live_view, plain, to_array, to_tensor
+from leapp.capture.arrays.live import LiveArray, array_over, live_view, plain, to_array, to_tensor
 
 __all__ = ["PublishedArray", "forget", "mirrored", "published"]
 

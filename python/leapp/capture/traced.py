@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any, NoReturn
 
-from leapp._native import capture
+from leapp.capture._native import capture
 from leapp.errors import LeappTypeError
 
 __all__ = ["TracedTensor"]

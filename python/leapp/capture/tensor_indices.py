@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from leapp import _capture
-from leapp.followed_numbers import FollowedInt
-from leapp.patches import at_removal, replace
+from leapp.capture.followed_numbers import FollowedInt
+from leapp.capture.patches import at_removal, replace
 
 __all__ = ["install"]
 

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator
 from types import CodeType
 
-from leapp.interpreter import Bytecode
+from leapp.capture.interpreter import Bytecode
 
 __all__ = ["Fate", "fate"]
 

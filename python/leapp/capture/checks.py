@@ -16,12 +16,14 @@ import sys
 import sysconfig
 from types import FrameType
 
+import leapp
 from leapp import _capture
-from leapp.fates import Fate, fate
+from leapp.capture.fates import Fate, fate
 
 __all__ = ["install", "is_only_checked"]
 
-_OURS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+# The whole package: modules of every sub-package are LEAPP's own.
+_OURS = os.path.join(os.path.dirname(os.path.abspath(leapp.__file__)), "")
 
 
 def install() -> None:

@@ -17,7 +17,7 @@ import sys
 from typing import IO, Any
 
 from leapp import _capture
-from leapp.frames import user_frames
+from leapp.capture.frames import user_frames
 
 __all__ = ["install", "logger"]
 

@@ -10,10 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from leapp._native import capture
-from leapp.container_copies import ContainerCopies
+from leapp.capture._native import capture
+from leapp.capture.return_names import return_names
 from leapp.errors import LeappRuntimeError, LeappTypeError, LeappValueError
-from leapp.return_names import return_names
 
 __all__ = ["method"]
 
@@ -205,3 +204,50 @@ class _Node:
             name = names[i]
             outputs[f"output{i + 1}" if name is None or name in outputs else name] = value
         return outputs
+
+
+class ContainerCopies:
+    """The caller's lists and dicts, copied for an annotated function to work on, with live tensors in them.
+
+    Repeats on the caller's containers what the function did to its copies.
+    """
+
+    def __init__(self) -> None:
+        self._containers: list[tuple[Any, Any, list[Any]]] = []  # the caller's, its copy, what was in the copy
+        self._owned: dict[int, Any] = {}  # by the id of a copy: what the caller has in its place
+        self._kept: list[Any] = []  # keeps the ids from being reused
+
+    def add(self, owned: Any, copy: Any) -> None:
+        """`copy` has the structure of `owned`."""
+        if copy is owned:
+            return
+        self._owned[id(copy)] = owned
+        self._kept.append(copy)
+        if isinstance(owned, dict):
+            for key, value in owned.items():
+                self.add(value, copy[key])
+        elif isinstance(owned, (list, tuple)):
+            for value, copied in zip(owned, copy, strict=True):
+                self.add(value, copied)
+        if isinstance(owned, (list, dict)):
+            self._containers.append((owned, copy, _content(copy)))
+
+    def write_back(self) -> None:
+        """Repeats on the caller's containers what was changed in the copies."""
+        for owned, copy, before in self._containers:
+            after = _content(copy)
+            if len(after) == len(before) and all(a is b for a, b in zip(after, before, strict=True)):
+                continue
+            if isinstance(owned, list):
+                owned[:] = [self._of_caller(value) for value in copy]
+            else:
+                content = {key: self._of_caller(value) for key, value in copy.items()}
+                owned.clear()
+                owned.update(content)
+
+    def _of_caller(self, value: Any) -> Any:
+        return self._owned.get(id(value), value)
+
+
+def _content(container: Any) -> list[Any]:
+    return [*container.keys(), *container.values()] if isinstance(container, dict) else list(container)

@@ -12,7 +12,7 @@ import torch
 import torch._numpy as tnp
 
 from leapp import _capture
-from leapp.arrays import LiveArray, array_over, live_view, memory_of, plain, tensor_of
+from leapp.capture.arrays.live import LiveArray, array_over, live_view, memory_of, plain, tensor_of
 
 Call = Callable[..., Any]
 

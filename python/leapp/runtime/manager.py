@@ -26,11 +26,11 @@ from typing import Any, Literal, NoReturn
 
 from leapp._runtime import Manager
 from leapp.errors import LeappTypeError, LeappValueError
-from leapp.node import Node
-from leapp.ports import Port
-from leapp.robot import GuardEvent
-from leapp.signing import Key, Signature, key_texts
-from leapp.values import Values
+from leapp.runtime.node import Node
+from leapp.runtime.ports import Port
+from leapp.runtime.robot import GuardEvent
+from leapp.runtime.signing import Key, Signature, key_texts
+from leapp.runtime.values import Values
 
 __all__ = ["EngineReport", "InferenceManager", "Node"]
 

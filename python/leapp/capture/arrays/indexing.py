@@ -10,9 +10,9 @@ import numpy as np
 import torch
 import torch._numpy as tnp
 
-from leapp.array_arguments import as_index, live_arrays, map_leaves, ordinary, stacked
-from leapp.array_functions import asleep, live_result, refused
-from leapp.arrays import LiveArray, array_over, live_view, on_the_cpu, plain, store, tensor_of
+from leapp.capture.arrays.arguments import as_index, live_arrays, map_leaves, ordinary, stacked
+from leapp.capture.arrays.functions import asleep, live_result, refused
+from leapp.capture.arrays.live import LiveArray, array_over, live_view, on_the_cpu, plain, store, tensor_of
 
 
 def _is_basic(index: Any) -> bool:

@@ -16,7 +16,7 @@ from leapp._runtime import Tick
 from leapp.errors import LeappError, LeappValueError
 
 if TYPE_CHECKING:
-    from leapp.runtime import InferenceManager
+    from leapp.runtime.manager import InferenceManager
 
 __all__ = ["Recorder", "RecorderSummary"]
 

@@ -152,22 +152,22 @@ class LiveArray(np.ndarray):
             made_from._escapes("a copy that NumPy made")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from leapp.array_functions import run_ufunc
+        from leapp.capture.arrays.functions import run_ufunc
 
         return run_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from leapp.array_functions import run_function
+        from leapp.capture.arrays.functions import run_function
 
         return run_function(func, args, kwargs)
 
     def __getitem__(self, index: Any) -> Any:
-        from leapp.array_indexing import get_item
+        from leapp.capture.arrays.indexing import get_item
 
         return get_item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        from leapp.array_indexing import set_item
+        from leapp.capture.arrays.indexing import set_item
 
         set_item(self, index, value)
 
@@ -241,7 +241,7 @@ def _item(self: LiveArray, *args: Any) -> Any:
 
 def _method(name: str) -> Any:
     def method(self: LiveArray, *args: Any, **kwargs: Any) -> Any:
-        from leapp.array_functions import run_method
+        from leapp.capture.arrays.functions import run_method
 
         return run_method(self, name, args, kwargs)
 
