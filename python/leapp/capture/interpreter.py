@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is not the same in every CPython from 3.10 on: variables of frames, counts of references, bytecode.
 
-Nothing else in the package knows a version of Python; tests/python/test_interpreter.py says what is relied on here.
+Nothing else in the package knows a version of Python; tests/interpreters/test_interpreter.py says what is relied on.
 """
 
 from __future__ import annotations
