@@ -48,6 +48,9 @@ def test_versions() -> None:
         ("leapp.utils.utils", ["get_system_info"]),
         ("leapp.utils.logging", ["_get_logger", "SECTION"]),
         ("leapp.leapp", ["start", "stop", "compile_graph", "annotate"]),
+        ("leapp.annotate", ["input_tensors", "method", "output_tensors", "_method"]),
+        ("leapp.robot", ["ChunkPlayer", "GuardEvent", "Loop", "Tick"]),
+        ("leapp.runtime", ["EngineReport", "InferenceManager", "Node"]),
     ],
 )
 def test_import_paths(module: str, names: list[str]) -> None:
@@ -57,8 +60,16 @@ def test_import_paths(module: str, names: list[str]) -> None:
         assert getattr(leapp, name, value) is value
 
 
+def test_annotate_is_one_module_by_both_names() -> None:
+    import leapp.annotate
+    import leapp.capture.annotate
+
+    assert leapp.annotate is leapp.capture.annotate is sys.modules["leapp.annotate"]
+
+
 def test_paths_that_need_no_torch() -> None:
     code = "import sys; sys.modules['torch'] = None; import leapp, leapp.inference_manager, leapp.utils.enums; "
+    code += "import leapp.annotate, leapp.export_manager, leapp.leapp, leapp.robot, leapp.runtime; "
     code += "print(leapp.__version__, leapp.Kind.KP.value, leapp.joint_position('q', None).kind.value)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [leapp.__version__, "kp", "joint/position"]
