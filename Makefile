@@ -10,10 +10,13 @@ PYTHON_TESTS ?= tests/cli tests/interpreters tests/python tests/parity tests/fau
 
 # With tensors on a device of our own. Files of tests/python that say nothing of memory of the CPU alone.
 on_device = LEAPP_TEST_DEVICE=annex .venv/bin/python -m pytest -n auto --dist worksteal
-DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/test_%.py,state state_views aliasing)
-ALL_DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/test_%.py,aliasing annotations branches changed_values \
-  differing_calls followed_numbers histories last_action later_calls made_in_the_first_call masks memory method state \
-  state_alone state_errors state_examples state_views surface surface_running tensor_indices)
+DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/%.py,capture/test_aliasing state/test_state state/test_state_views)
+ALL_DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/%.py,branches/test_branches \
+  branches/test_followed_numbers branches/test_masks capture/test_aliasing capture/test_annotations \
+  capture/test_changed_values capture/test_differing_calls capture/test_later_calls \
+  capture/test_made_in_the_first_call capture/test_memory capture/test_method capture/test_tensor_indices \
+  package/test_surface runtime/test_surface_running state/test_histories state/test_last_action state/test_state \
+  state/test_state_alone state/test_state_errors state/test_state_examples state/test_state_views)
 
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.

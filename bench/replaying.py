@@ -29,7 +29,7 @@ def make(folder: Path) -> dict[str, Any]:
     """A GRU policy and episodes for it."""
     import numpy as np
 
-    sys.path.insert(0, str(ROOT / "tests" / "python"))
+    sys.path.insert(0, str(ROOT / "tests" / "python" / "support"))
     from fleet_bundles import gru
 
     gru(folder / "gru")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bundles of one node for the target `load`, one for each case of tests/python/test_native_engine.py.
+"""Bundles of one node for the target `load`, one for each case of tests/python/support/native_cases.py.
 
     .venv/bin/python fuzz/seeds.py build/fuzz/grown/load
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/python"))
-import test_native_engine as native
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/python/support"))
+import native_cases as native
 
 BORDER = b"\n=====\n"
 

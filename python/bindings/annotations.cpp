@@ -67,7 +67,7 @@ nb::object rebuilt(const std::vector<PyPort>& ports, const std::vector<Nested>& 
 void run_compiled_code_eagerly() {
   static PyObject* const compiler = PyUnicode_InternFromString("torch._dynamo");
   if (PyDict_Contains(PyImport_GetModuleDict(), compiler) == 1)
-    nb::module_::import_("leapp.front_end").attr("refresh")();
+    nb::module_::import_("leapp.capture.front_end").attr("refresh")();
 }
 
 nb::object input_tensors(nb::handle node_name, nb::handle tensors, bool quiet) {
@@ -198,7 +198,7 @@ nb::object mirror(nb::handle source, nb::handle target) {
     const at::Tensor from = to_tensor(kCall, "source", source);
     const at::Tensor to = to_tensor(kCall, "target", target);
     check(unlocked([&] { return annotate::mirror_leapp_tags(from, to); }));
-    if (is_array(target)) return nb::module_::import_("leapp.published_arrays").attr("mirrored")(target, to);
+    if (is_array(target)) return nb::module_::import_("leapp.capture.arrays.published").attr("mirrored")(target, to);
   }
   return nb::borrow(target);
 }

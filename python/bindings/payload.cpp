@@ -220,7 +220,8 @@ Payload to_payload(const char* call, const std::vector<PyPort>& ports, Leaves le
 
 at::Tensor to_tensor(const char* call, const std::string& name, nb::handle value) {
   if (is_tensor(value)) return nb::cast<at::Tensor>(value);
-  if (is_array(value)) return nb::cast<at::Tensor>(nb::module_::import_("leapp.arrays").attr("to_tensor")(value));
+  if (is_array(value))
+    return nb::cast<at::Tensor>(nb::module_::import_("leapp.capture.arrays.live").attr("to_tensor")(value));
   raise_type_error(std::string(call) + ": '" + name + "' must be a torch.Tensor or a numpy.ndarray, found " +
                    type_text(value));
 }
@@ -228,8 +229,8 @@ at::Tensor to_tensor(const char* call, const std::string& name, nb::handle value
 nb::object rebuilt(nb::handle original, const Nested& value, Arrays arrays) {
   if (const auto* tensor = std::get_if<at::Tensor>(&value.data)) {
     if (!is_array(original)) return nb::cast(*tensor);
-    if (arrays == Arrays::kRecorded) return nb::module_::import_("leapp.arrays").attr("to_array")(*tensor);
-    return nb::module_::import_("leapp.published_arrays").attr("published")(original);
+    if (arrays == Arrays::kRecorded) return nb::module_::import_("leapp.capture.arrays.live").attr("to_array")(*tensor);
+    return nb::module_::import_("leapp.capture.arrays.published").attr("published")(original);
   }
   if (const auto* map = std::get_if<Nested::Map>(&value.data)) return rebuilt_dict(original, *map, arrays);
   if (const auto* list = std::get_if<Nested::List>(&value.data)) return rebuilt_list(original, *list, arrays);

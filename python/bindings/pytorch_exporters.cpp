@@ -33,7 +33,7 @@ class GraphToPython {
   explicit GraphToPython(const PytorchRequest& request)
       : request_(request),
         torch_(nb::module_::import_("torch")),
-        exporters_(nb::module_::import_("leapp.pytorch_exporters")) {}
+        exporters_(nb::module_::import_("leapp.exporters.pytorch")) {}
 
   [[nodiscard]] nb::object graph(const graph::Graph& graph) const {
     nb::list inputs;
@@ -140,7 +140,7 @@ T with_python(Call call) {
 PytorchAnswer emit(const PytorchRequest& request) {
   return with_python<PytorchAnswer>([&]() -> PytorchAnswer {
     const nb::object answer =
-        nb::module_::import_("leapp.pytorch_exporters").attr("export_model")(GraphToPython(request).request());
+        nb::module_::import_("leapp.exporters.pytorch").attr("export_model")(GraphToPython(request).request());
     PytorchAnswer result;
     result.chatter = nb::cast<std::string>(answer.attr("chatter"));
     const auto problem = nb::cast<std::string>(answer.attr("problem"));
@@ -159,7 +159,7 @@ Result<Pt2Model> load(const std::filesystem::path& file) {
   return with_python<Result<Pt2Model>>([&]() -> Result<Pt2Model> {
     // Whoever lets go of the model last need not hold Python's lock.
     const std::shared_ptr<nb::object> model(
-        new nb::object(nb::module_::import_("leapp.pytorch_exporters").attr("load_program")(file.string())),
+        new nb::object(nb::module_::import_("leapp.exporters.pytorch").attr("load_program")(file.string())),
         [](nb::object* held) {
           const nb::gil_scoped_acquire lock;
           delete held;
@@ -173,7 +173,7 @@ Result<Pt2Model> load(const std::filesystem::path& file) {
 
 Result<std::vector<std::string>> inputs(const std::filesystem::path& file) {
   return with_python<Result<std::vector<std::string>>>([&]() -> Result<std::vector<std::string>> {
-    const nb::object names = nb::module_::import_("leapp.pytorch_exporters").attr("program_inputs")(file.string());
+    const nb::object names = nb::module_::import_("leapp.exporters.pytorch").attr("program_inputs")(file.string());
     return nb::cast<std::vector<std::string>>(names);
   });
 }

@@ -62,17 +62,16 @@ from leapp.semantics import GraphConfigs, TemporalAxis, TensorSemantics
 if TYPE_CHECKING:
     from leapp import annotate
     from leapp._capture import NodeResult
+    from leapp.capture.lifecycle import CompileResults, compile_graph, start, stop
+    from leapp.capture.patches import FunctionPatch
+    from leapp.capture.traced import TracedTensor
     from leapp.export_manager import ExportManager
-    from leapp.lifecycle import compile_graph, start, stop
-    from leapp.patches import FunctionPatch
-    from leapp.ports import NameMap, Port
-    from leapp.recorder import Recorder
-    from leapp.reloader import Reloader
-    from leapp.results import CompileResults
-    from leapp.robot import ChunkPlayer, Loop
-    from leapp.runtime import InferenceManager
-    from leapp.signing import Signature, keygen, sign, verify
-    from leapp.traced import TracedTensor
+    from leapp.runtime.manager import InferenceManager
+    from leapp.runtime.ports import NameMap, Port
+    from leapp.runtime.recorder import Recorder
+    from leapp.runtime.reloader import Reloader
+    from leapp.runtime.robot import ChunkPlayer, Loop
+    from leapp.runtime.signing import Signature, keygen, sign, verify
     from leapp.version import __config_version__, __version__
 
 __all__ = [
@@ -138,33 +137,33 @@ __all__ = [
 
 # Where the names are that need torch to be of use.
 _LATER = {
-    "CompileResults": "leapp.results",
+    "CompileResults": "leapp.capture.lifecycle",
     "ExportManager": "leapp.export_manager",
-    "FunctionPatch": "leapp.patches",
+    "FunctionPatch": "leapp.capture.patches",
     "NodeResult": "leapp._capture",
-    "TracedTensor": "leapp.traced",
-    "compile_graph": "leapp.lifecycle",
-    "start": "leapp.lifecycle",
-    "stop": "leapp.lifecycle",
+    "TracedTensor": "leapp.capture.traced",
+    "compile_graph": "leapp.capture.lifecycle",
+    "start": "leapp.capture.lifecycle",
+    "stop": "leapp.capture.lifecycle",
 }
 _MODULES = ("_capture", "annotate", "export_manager")
 # And those that are of use without it.
 _ALONE = {
-    "ChunkPlayer": "leapp.robot",
-    "InferenceManager": "leapp.runtime",
-    "Loop": "leapp.robot",
-    "Recorder": "leapp.recorder",
-    "NameMap": "leapp.ports",
-    "Port": "leapp.ports",
-    "Reloader": "leapp.reloader",
-    "Signature": "leapp.signing",
+    "ChunkPlayer": "leapp.runtime.robot",
+    "InferenceManager": "leapp.runtime.manager",
+    "Loop": "leapp.runtime.robot",
+    "Recorder": "leapp.runtime.recorder",
+    "NameMap": "leapp.runtime.ports",
+    "Port": "leapp.runtime.ports",
+    "Reloader": "leapp.runtime.reloader",
+    "Signature": "leapp.runtime.signing",
     "__config_version__": "leapp.version",
     "__version__": "leapp.version",
-    "keygen": "leapp.signing",
-    "sign": "leapp.signing",
-    "verify": "leapp.signing",
+    "keygen": "leapp.runtime.signing",
+    "sign": "leapp.runtime.signing",
+    "verify": "leapp.runtime.signing",
 }
-_MODULES_ALONE = ("inference_manager", "utils")
+_MODULES_ALONE = ("inference_manager", "robot", "utils")
 
 
 def __getattr__(name: str) -> Any:
@@ -179,7 +178,7 @@ def __getattr__(name: str) -> Any:
     try:
         import torch  # noqa: F401  (first: the extension is linked to its libraries)
     except ImportError as error:
-        if _LATER.get(name, name) in ("_capture", "leapp._capture", "leapp.patches"):
+        if _LATER.get(name, name) in ("_capture", "leapp._capture", "leapp.capture.patches"):
             raise AttributeError(f"leapp.{name} needs torch, which cannot be imported ({error})") from error
     if name in _MODULES:
         return importlib.import_module(f"leapp.{name}")

@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from leapp.errors import LeappTypeError, LeappValueError
-from leapp.numbers import check_positive
+from leapp.errors import LeappError, LeappTypeError, LeappValueError
 
-__all__ = ["Axis", "AxisKind", "ExpressionFrame", "check_axes", "frame_entry"]
+__all__ = ["Axis", "AxisKind", "ExpressionFrame", "check_axes", "check_positive", "frame_entry"]
 
 
 class AxisKind(Enum):
@@ -99,3 +99,11 @@ def frame_entry(frame: ExpressionFrame | str) -> dict[str, str]:
 
 def _are_strings(names: Any) -> bool:
     return isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
+
+
+def check_positive(what: str, value: Any, unit: str, other_type: type[LeappError] = LeappTypeError) -> None:
+    """Refuse all but finite numbers above zero; what is no number raises `other_type`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise other_type(f"{what} must be a number, found {type(value).__name__}")
+    if not (value > 0 and math.isfinite(value)):
+        raise LeappValueError(f"{what} must be > 0 {unit}, found {value}")

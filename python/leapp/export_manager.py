@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from leapp import annotate, lifecycle
-from leapp._native import capture
+from leapp.capture import annotate, lifecycle
+from leapp.capture._native import capture
 
 __all__ = ["ExportManager"]
 

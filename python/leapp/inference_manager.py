@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where programs written for the leapp package look for these."""
 
-from leapp.node import Node as NodeManager
-from leapp.runtime import InferenceManager
+from leapp.runtime.manager import InferenceManager
+from leapp.runtime.node import Node as NodeManager
 
 __all__ = ["InferenceManager", "NodeManager"]

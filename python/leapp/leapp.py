@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where programs written for the leapp package look for these."""
 
-from leapp import annotate
-from leapp.lifecycle import compile_graph, start, stop
+from leapp.capture import annotate
+from leapp.capture.lifecycle import compile_graph, start, stop
 
 __all__ = ["annotate", "compile_graph", "start", "stop"]

@@ -9,10 +9,9 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
-from leapp.axes import Axis, ExpressionFrame, check_axes, frame_entry
+from leapp.axes import Axis, ExpressionFrame, check_axes, check_positive, frame_entry
 from leapp.errors import LeappTypeError, LeappValueError
 from leapp.kinds import InputKindEnum, Kind, OutputKindEnum
-from leapp.numbers import check_positive
 
 __all__ = ["TEMPORAL_AXIS", "GraphConfigs", "TemporalAxis", "TensorSemantics"]
 

@@ -12,7 +12,7 @@ import annex
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python" / "support"))
 
 
 def pytest_configure() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import looks
 import pytest
-from leapp.fates import Fate, fate
-from leapp.interpreter import Bytecode, references, variables
+from leapp.capture.fates import Fate, fate
+from leapp.capture.interpreter import Bytecode, references, variables
 
 
 class Thing:

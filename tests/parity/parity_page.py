@@ -27,7 +27,7 @@ documentation run as they stand.
 
 Exporters and deployments of Isaac Lab's shape run unchanged: annotations through proxies when a term reads the robot,
 histories, recurrent actors, the last action, static gains, a session that ends when the next observation is already
-computed, and a deployment that leaves out inputs it cannot map (`tests/python/test_isaac_shapes.py`: {tasks}).
+computed, and a deployment that leaves out inputs it cannot map (`tests/python/robot/test_isaac_shapes.py`: {tasks}).
 
 Bundles go both ways: the reader here takes bundles of 0.7.2 as they are, and what is written here follows the same
 format ([bundle_format.md](bundle_format.md)).
@@ -81,7 +81,7 @@ def described(name: str, first_line: str) -> str:
 
 def tasks() -> str:
     """Names of the shapes, without importing them: they import leapp."""
-    source = Path(runs.ROOT, "tests", "python", "robot_lab_tasks.py").read_text().partition("TASKS = {")[2]
+    source = Path(runs.ROOT, "tests", "python", "robot", "robot_lab_tasks.py").read_text().partition("TASKS = {")[2]
     names = [
         line.strip().partition('"')[2].partition('"')[0] for line in source.split("\n") if line.startswith('    "')
     ]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-SEEDS = HERE.parent / "python" / "seeds"
+SEEDS = HERE.parent / "python" / "programs" / "seeds"
 SEED_PROGRAMS = ("my_pipeline_jit", "complete_pipeline", "static_example", "buffer_mirror", "lifecycle_head")
 SEED_PROGRAMS += ("stateful_policy", "stateful_gru_jit", "sample_feedback_graph")
 # Files with programs. What they share (net, one_call) is in field.py.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures; the helpers behind them are in harness.py."""
+"""Fixtures; the helpers behind them are in support/harness.py."""
 
 from __future__ import annotations
 

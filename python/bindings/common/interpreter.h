@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What C++ sees of the differences between CPython 3.10 and newer; the rest is in python/leapp/interpreter.py. Frames
-// are asked through functions, and nothing is read at an offset.
+// What C++ sees of the differences between CPython 3.10 and newer; the rest is in python/leapp/capture/interpreter.py.
+// Frames are asked through functions, and nothing is read at an offset.
 #pragma once
 
 #include <Python.h>

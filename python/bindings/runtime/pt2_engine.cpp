@@ -102,7 +102,7 @@ class Pt2Engine final : public engine::Engine {
     try {
       const nb::bytes bytes(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
       nb::object program =
-          stay_at_the_end([&] { return nb::object(nb::module_::import_("leapp.pt2").attr("load")(bytes)); });
+          stay_at_the_end([&] { return nb::object(nb::module_::import_("leapp.runtime.pt2").attr("load")(bytes)); });
       return std::unique_ptr<engine::Model>(std::make_unique<Pt2Model>(source.name, std::move(program)));
     } catch (nb::python_error& error) {
       error.restore();

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from leapp.fleet.episodes import EpisodeError, Series
-from leapp.ports import Port
+from leapp.runtime.ports import Port
 
 __all__ = ["PortSeries", "fit", "names_for", "plain_name", "steps_of"]
 

@@ -11,7 +11,7 @@ from leapp.errors import LeappValueError
 from leapp.fleet.columns import PortSeries, fit, names_for, plain_name, steps_of
 from leapp.fleet.episodes import Contents, EpisodeError, Source, read_episode
 from leapp.fleet.options import ReplayOptions
-from leapp.ports import Port
+from leapp.runtime.ports import Port
 
 __all__ = ["Matching", "Prepared"]
 

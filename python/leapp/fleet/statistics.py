@@ -12,7 +12,7 @@ import numpy as np
 
 from leapp import _runtime
 from leapp.fleet.options import ReplayOptions
-from leapp.ports import Port
+from leapp.runtime.ports import Port
 
 __all__ = ["EDGES", "Difference", "PortStatistics", "WorstStep", "describe", "element_text", "quantile"]
 

@@ -21,8 +21,8 @@ from leapp.fleet.matching import Matching, Prepared
 from leapp.fleet.options import ReplayOptions
 from leapp.fleet.parquet import arrow, to_bytes
 from leapp.fleet.statistics import PortStatistics, describe
-from leapp.ports import Port
-from leapp.runtime import InferenceManager
+from leapp.runtime.manager import InferenceManager
+from leapp.runtime.ports import Port
 
 __all__ = ["Unit", "Worker", "bundle_identity", "drawing", "unit_key"]
 

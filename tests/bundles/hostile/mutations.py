@@ -26,8 +26,8 @@ import onnx
 import yaml
 from onnx import TensorProto, helper
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-import test_native_engine as native
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "support"))
+import native_cases as native
 
 INTEGERS = [0, 1, -1, 2, 3, 7, 63, 64, 65, 255, 4096, -4, -128, 1 << 16, 1 << 31, -(1 << 31), (1 << 32) + 1]
 INTEGERS += [1 << 40, 1 << 62, (1 << 63) - 1, -(1 << 63), -(1 << 62)]
