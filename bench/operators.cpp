@@ -25,7 +25,7 @@ namespace {
 /// A model on memory of its own.
 class Loaded {
  public:
-  explicit Loaded(std::unique_ptr<engine::Model> model) : model_(std::move(model)) {
+  explicit Loaded(std::unique_ptr<engine::EngineModel> model) : model_(std::move(model)) {
     engine::Binding binding;
     for (const bool input : {true, false}) {
       for (const engine::TensorInfo& info : input ? model_->inputs() : model_->outputs()) {
@@ -66,7 +66,7 @@ class Loaded {
   }
 
   std::vector<native::AlignedMemory> memory_;
-  std::unique_ptr<engine::Model> model_;
+  std::unique_ptr<engine::EngineModel> model_;
   std::size_t number_ = 0;
   std::string why_;
 };

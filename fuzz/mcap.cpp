@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/recording/recording.h"
+#include "runtime/recording/step_log_reader.h"
 
 /// Any bytes end in an error, or in steps of which every port has as many bytes as its type says.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using leapp::runtime::RecordedStep;
-  using leapp::runtime::Recording;
-  auto recording = Recording::open({reinterpret_cast<const char*>(data), size});
+  using leapp::runtime::StepLogReader;
+  auto recording = StepLogReader::open({reinterpret_cast<const char*>(data), size});
   if (!recording.ok()) return 0;
   const auto check = [](const auto& ports, const auto& values) {
     if (ports.size() != values.size()) std::abort();

@@ -25,8 +25,8 @@
 namespace {
 
 using leapp::DType;
-using leapp::onnx::Attribute;
-using leapp::onnx::Graph;
+using leapp::onnx::AttributeProto;
+using leapp::onnx::GraphProto;
 using Numbers = std::vector<std::int64_t>;
 
 constexpr std::uint64_t kMostMemory = std::uint64_t{16} << 20U;
@@ -83,10 +83,11 @@ const std::vector<std::string_view>& operators() {
   static const auto* const names = [] {
     auto* all = new std::vector<std::string_view>;
     using namespace leapp::native;
-    for (const OpEntries family : {elementwise_ops(), casting_ops(), matrix_ops(), shape_ops(), layout_ops(),
-                                   indexing_ops(), scatter_ops(), reduction_ops(), ordering_ops(), normalisation_ops(),
-                                   convolution_ops(), pooling_ops(), sampling_ops(), recurrent_ops(), control_ops()}) {
-      for (const OpEntry& entry : family) all->push_back(entry.name);
+    for (const LowerEntries family :
+         {elementwise_ops(), casting_ops(), matrix_ops(), shape_ops(), layout_ops(), indexing_ops(), scatter_ops(),
+          reduction_ops(), ordering_ops(), normalisation_ops(), convolution_ops(), pooling_ops(), sampling_ops(),
+          recurrent_ops(), control_ops()}) {
+      for (const LowerEntry& entry : family) all->push_back(entry.name);
     }
     return all;
   }();
@@ -99,8 +100,8 @@ class Maker {
 
   /// Nodes on `known` values, the last of which are its outputs, summed up to one number each: nobody has to know
   /// their shapes.
-  Graph graph(std::vector<std::string> known, int depth) {
-    Graph made;
+  GraphProto graph(std::vector<std::string> known, int depth) {
+    GraphProto made;
     made.name = name("g");
     for (std::size_t i = choices_.below(3); i > 0; --i) known.push_back(constant(made));
     std::vector<std::string> results;
@@ -114,7 +115,7 @@ class Maker {
     return made;
   }
 
-  std::string input(Graph& graph) {
+  std::string input(GraphProto& graph) {
     const DType dtype = choices_.of(kDTypes);
     graph.inputs.push_back({name("x"), leapp::onnx::data_type_of(dtype).value(), extents()});
     return graph.inputs.back().name;
@@ -136,8 +137,8 @@ class Maker {
   }
 
   /// Half of them are lists of whole numbers, as axes and shapes are.
-  std::string constant(Graph& graph) {
-    leapp::onnx::Tensor tensor;
+  std::string constant(GraphProto& graph) {
+    leapp::onnx::TensorProto tensor;
     tensor.name = name("c");
     std::vector<std::byte> bytes;
     if (choices_.below(2) == 0) {
@@ -159,7 +160,7 @@ class Maker {
     return graph.initializers.back().name;
   }
 
-  Attribute attribute(std::string_view op) {
+  AttributeProto attribute(std::string_view op) {
     switch (choices_.below(5)) {
       case 0:
         return {std::string(choices_.of(kIntegerNames)), choices_.of(kIntegers)};
@@ -178,17 +179,17 @@ class Maker {
     }
   }
 
-  std::shared_ptr<const Graph> body(const std::vector<std::string>& known, std::size_t inputs, int depth) {
-    Graph inner;
+  std::shared_ptr<const GraphProto> body(const std::vector<std::string>& known, std::size_t inputs, int depth) {
+    GraphProto inner;
     std::vector<std::string> seen = known;
     for (std::size_t i = 0; i < inputs; ++i) seen.push_back(input(inner));
-    Graph made = graph(std::move(seen), depth + 1);
+    GraphProto made = graph(std::move(seen), depth + 1);
     made.inputs = std::move(inner.inputs);
-    return std::make_shared<const Graph>(std::move(made));
+    return std::make_shared<const GraphProto>(std::move(made));
   }
 
-  std::vector<std::string> node(Graph& graph, const std::vector<std::string>& known, int depth) {
-    leapp::onnx::Node node;
+  std::vector<std::string> node(GraphProto& graph, const std::vector<std::string>& known, int depth) {
+    leapp::onnx::NodeProto node;
     node.op_type = operators()[(choices_.byte() * 256U + choices_.byte()) % operators().size()];
     for (std::size_t i = choices_.below(6); i > 0; --i) {
       const bool left_out = choices_.below(16) == 0;
@@ -210,7 +211,7 @@ class Maker {
     return results;
   }
 
-  void sum_up(Graph& graph, const std::string& result) {
+  void sum_up(GraphProto& graph, const std::string& result) {
     const std::string number = name("s");
     const std::string sum = name("r");
     const std::int64_t to = leapp::onnx::data_type_of(DType::kFloat32).value();
@@ -224,7 +225,7 @@ class Maker {
 };
 
 /// Runs it on inputs of these bytes, as fuzz/load.cpp does.
-void run(leapp::engine::Model& model) {
+void run(leapp::engine::EngineModel& model) {
   leapp::engine::Binding binding;
   std::vector<leapp::native::AlignedMemory> memory;
   std::vector<std::span<std::byte>> inputs;
@@ -247,10 +248,10 @@ void run(leapp::engine::Model& model) {
 std::string model_of(const std::uint8_t* data, std::size_t size) {
   Choices choices(data, size);
   Maker maker(choices);
-  Graph outer;
+  GraphProto outer;
   std::vector<std::string> known;
   for (std::size_t i = choices.below(4) + 1; i > 0; --i) known.push_back(maker.input(outer));
-  leapp::onnx::Model model;
+  leapp::onnx::ModelProto model;
   model.ir_version = 8;
   model.opset_imports = {{"", 18}};
   model.graph = maker.graph(std::move(known), 0);

@@ -57,7 +57,7 @@ bool is_immutable(nb::handle value) {
          PyUnicode_CheckExact(object) || PyBytes_CheckExact(object) || PyComplex_CheckExact(object);
 }
 
-Attributes::Attributes(nb::handle owner, const AttributeReaders& readers)
+ObjectAttributes::ObjectAttributes(nb::handle owner, const AttributeReaders& readers)
     : kind_(nb::borrow(owner.type())), owner_(nb::steal(PyWeakref_NewRef(owner.ptr(), nullptr))) {
   if (!owner_.is_valid()) nb::raise_python_error();
   for (Named& one : attributes(owner, readers)) {
@@ -66,7 +66,8 @@ Attributes::Attributes(nb::handle owner, const AttributeReaders& readers)
   }
 }
 
-std::vector<Attributes::Named> Attributes::attributes(nb::handle owner, const AttributeReaders& readers) const {
+std::vector<ObjectAttributes::Named> ObjectAttributes::attributes(nb::handle owner,
+                                                                  const AttributeReaders& readers) const {
   std::vector<Named> found;
   const bool is_module = PyType_IsSubtype(type_of(kind_), type_of(readers.module)) != 0;
   if (const nb::object dict = dict_of(owner); dict.is_valid()) {
@@ -95,7 +96,7 @@ std::vector<Attributes::Named> Attributes::attributes(nb::handle owner, const At
 }
 
 /// As good as always at the same place.
-const Attributes::Kept* Attributes::find(nb::handle name, std::size_t hint) {
+const ObjectAttributes::Kept* ObjectAttributes::find(nb::handle name, std::size_t hint) {
   if (hint < before_.size() && before_[hint].name.is(name)) return &before_[hint];
   if (positions_.empty()) {
     for (std::size_t i = 0; i < before_.size(); ++i) positions_[before_[i].name] = i;
@@ -105,7 +106,7 @@ const Attributes::Kept* Attributes::find(nb::handle name, std::size_t hint) {
   return found ? &before_[PyLong_AsSize_t(found)] : nullptr;
 }
 
-std::vector<AttributeChange> Attributes::changes(const AttributeReaders& readers) {
+std::vector<AttributeChange> ObjectAttributes::changes(const AttributeReaders& readers) {
   std::vector<AttributeChange> found;
   const nb::object owner = owner_();
   if (owner.is_none()) return found;

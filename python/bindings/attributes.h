@@ -29,10 +29,10 @@ struct AttributeChange {
 
 /// The attributes of an object as they were. Keeps neither the object nor what is in it, and runs no code of its class.
 /// Guarded by Python's lock.
-class Attributes {
+class ObjectAttributes {
  public:
   /// Throws a TypeError of Python's for an object that nothing can refer to weakly.
-  Attributes(nanobind::handle owner, const AttributeReaders& readers);
+  ObjectAttributes(nanobind::handle owner, const AttributeReaders& readers);
 
   [[nodiscard]] nanobind::handle kind() const { return kind_; }
   /// Empty when the object is gone.

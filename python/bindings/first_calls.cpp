@@ -30,7 +30,7 @@ struct Found {
 struct FirstCall {
   capture::LocationId place = 0;
   nb::object memories;                  // where input arrays lie; null: there are none
-  std::deque<Attributes> owners;        // one may be added while another is looked at
+  std::deque<ObjectAttributes> owners;  // one may be added while another is looked at
   std::unordered_set<PyObject*> known;  // addresses of the owners
   std::size_t own = 0;                  // of the owners, those of the program's own method
   bool is_open = true;

@@ -17,14 +17,14 @@ namespace leapp::python {
 namespace {
 
 /// The names under which torch keeps what is in a module, made once.
-struct Attributes {
+struct ObjectAttributes {
   PyObject* parameters = PyUnicode_InternFromString("_parameters");
   PyObject* buffers = PyUnicode_InternFromString("_buffers");
   PyObject* modules = PyUnicode_InternFromString("_modules");
 };
 
-const Attributes& attributes() {
-  static const auto* names = new Attributes();
+const ObjectAttributes& attributes() {
+  static const auto* names = new ObjectAttributes();
   return *names;
 }
 
@@ -92,7 +92,7 @@ class Walk {
   // A module that is there twice has its first name.
   void visit(nb::handle module, const std::string& prefix) {
     if (!modules_.insert(module.ptr()).second) return;
-    const Attributes& names = attributes();
+    const ObjectAttributes& names = attributes();
     for_each_item(module, names.parameters,
                   [&](nb::handle name, nb::handle tensor) { add(prefix, name, tensor, true); });
     for_each_item(module, names.buffers, [&](nb::handle name, nb::handle tensor) {

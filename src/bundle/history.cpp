@@ -11,12 +11,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/shape.h"
 #include "base/text.h"
 
 namespace leapp::bundle {
 namespace {
-
-using Shape = std::vector<std::int64_t>;
 
 std::int64_t count_of(const Shape& shape) {
   std::int64_t count = 1;

@@ -16,9 +16,9 @@
 #include "cli/commands.h"
 #include "cli/console/engine_words.h"
 #include "cli/console/load_flags.h"
-#include "cli/console/patience.h"
 #include "cli/console/progress.h"
 #include "cli/console/table.h"
+#include "cli/console/timeout.h"
 #include "cli/io/inputs.h"
 #include "cli/measure/allocations.h"
 #include "cli/measure/latency.h"
@@ -69,7 +69,7 @@ class Loop {
   void feed(std::size_t step) { inputs_->feed(inputs_->steps() ? step % *inputs_->steps() : step); }
 
   Status step() {
-    sign_of_life(ExitCode::kFindings);
+    heartbeat(ExitCode::kFindings);
     return pipeline_.step() == runtime::StepResult::kOk ? Status() : pipeline_.error();
   }
 

@@ -11,9 +11,9 @@
 
 #include "cli/commands.h"
 #include "cli/console/load_flags.h"
-#include "cli/console/patience.h"
 #include "cli/console/progress.h"
 #include "cli/console/table.h"
+#include "cli/console/timeout.h"
 #include "inspect/words.h"
 
 namespace leapp::cli {
@@ -31,11 +31,11 @@ Result<ExitCode> check(const CheckFlags& flags, Context& context) {
   CheckOptions options = flags.check;
   options.progress = [&](std::size_t done) {
     progress.at(done);
-    sign_of_life(ExitCode::kUnusable);
+    heartbeat(ExitCode::kUnusable);
   };
-  options.heartbeat = [](bool in_step) { sign_of_life(in_step ? ExitCode::kFindings : ExitCode::kUnusable); };
+  options.heartbeat = [](bool in_step) { heartbeat(in_step ? ExitCode::kFindings : ExitCode::kUnusable); };
   const CheckReport report = check_bundle(opened, options);
-  const std::vector<Finding>& findings = report.findings;
+  const std::vector<CheckFinding>& findings = report.findings;
   if (context.json) {
     context.print_json({{"name", opened.name},
                         {"file", opened.yaml.string()},

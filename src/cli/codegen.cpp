@@ -61,7 +61,7 @@ class OneModel {
 
   // The plan knows the states by the names of their ports; the generator by their edges.
   Status read_values() {
-    const runtime::Plan plan = runtime::make_plan(opened_.spec, wiring());
+    const runtime::PipelinePlan plan = runtime::make_plan(opened_.spec, wiring());
     LEAPP_ASSIGN_OR_RETURN(const runtime::InitialValues values,
                            runtime::read_initial_values(opened_.folder, opened_.spec, plan, files_));
     for (const bundle::Edge& edge : fused_.wiring.edges) {

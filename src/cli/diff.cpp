@@ -30,19 +30,19 @@ struct DiffOptions {
 
 std::string side_text(const std::string& text) { return text.empty() ? "-" : text; }
 
-std::string table_text(const std::vector<Difference>& differences, const Context& context) {
+std::string table_text(const std::vector<BundleDifference>& differences, const Context& context) {
   Table table({{"what"}, {"where"}, {"A"}, {"B"}, {"max |diff|", true}});
-  for (const Difference& one : differences) {
+  for (const BundleDifference& one : differences) {
     table.add({one.what, one.place, side_text(one.a), side_text(one.b),
                one.largest ? fmt::format("{:.3g}", *one.largest) : ""});
   }
   return table.text(context);
 }
 
-Json to_json(const std::vector<Difference>& differences) {
+Json to_json(const std::vector<BundleDifference>& differences) {
   const auto side = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   Json list = Json::array();
-  for (const Difference& one : differences) {
+  for (const BundleDifference& one : differences) {
     Json entry = {{"what", one.what}, {"where", one.place}, {"a", side(one.a)}, {"b", side(one.b)}};
     // JSON has no infinity.
     if (one.largest) entry["max_abs_diff"] = std::isfinite(*one.largest) ? Json(*one.largest) : Json("inf");
@@ -51,14 +51,14 @@ Json to_json(const std::vector<Difference>& differences) {
   return list;
 }
 
-void append(std::vector<Difference>& all, std::vector<Difference> more) {
+void append(std::vector<BundleDifference>& all, std::vector<BundleDifference> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 Result<ExitCode> diff(const DiffOptions& options, Context& context) {
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle a, open_bundle(options.a));
   LEAPP_ASSIGN_OR_RETURN(const OpenedBundle b, open_bundle(options.b));
-  std::vector<Difference> differences = diff_specs(a.spec, b.spec);
+  std::vector<BundleDifference> differences = diff_specs(a.spec, b.spec);
   {
     Progress progress(context, "models compared", a.spec.models.size());
     append(differences,
@@ -67,7 +67,7 @@ Result<ExitCode> diff(const DiffOptions& options, Context& context) {
                               }}));
   }
   append(differences, diff_initial_values(a, b, {.atol = options.atol, .files = options.files}));
-  const std::vector<Difference> systems = diff_systems(a.spec, b.spec);
+  const std::vector<BundleDifference> systems = diff_systems(a.spec, b.spec);
   if (context.json) {
     context.print_json({{"a", a.yaml.string()},
                         {"b", b.yaml.string()},

@@ -17,9 +17,9 @@
 #include "bundle/writer.h"
 #include "cli/commands.h"
 #include "cli/console/load_flags.h"
-#include "cli/console/patience.h"
 #include "cli/console/progress.h"
 #include "cli/console/table.h"
+#include "cli/console/timeout.h"
 #include "fleet/fused_bundle.h"
 #include "inspect/compare.h"
 #include "inspect/opened_bundle.h"
@@ -74,7 +74,7 @@ class Comparison {
     Progress progress(context, "steps compared", options_.steps);
     for (std::size_t step = 0; step < options_.steps; ++step) {
       LEAPP_RETURN_IF_ERROR(feed());
-      sign_of_life(ExitCode::kFindings);
+      heartbeat(ExitCode::kFindings);
       if (a_->step() != runtime::StepResult::kOk) return a_->error();
       if (b_->step() != runtime::StepResult::kOk) return b_->error();
       LEAPP_RETURN_IF_ERROR(compare_step(step));

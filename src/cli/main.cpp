@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/console/plain_numbers.h"
+#include "cli/console/number_validators.h"
 
 namespace leapp::cli {
 namespace {

@@ -26,11 +26,11 @@ struct AttributeText {
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(float value) const { return fmt::format("{}", value); }
   std::string operator()(const std::string& value) const { return quote(value); }
-  std::string operator()(const onnx::Tensor& value) const {
+  std::string operator()(const onnx::TensorProto& value) const {
     const auto dtype = onnx::dtype_of(value.data_type);
     return dtype ? type_text(*dtype, value.dims) : "tensor";
   }
-  std::string operator()(const std::shared_ptr<const onnx::Graph>& /*body*/) const { return "a graph"; }
+  std::string operator()(const std::shared_ptr<const onnx::GraphProto>& /*body*/) const { return "a graph"; }
   template <typename T>
   std::string operator()(const std::vector<T>& list) const {
     std::vector<std::string> parts;
@@ -43,7 +43,7 @@ struct AttributeText {
 std::string arguments_text(const onnx::NodeView& node) {
   std::vector<std::string> parts;
   for (const std::string_view input : node.inputs) parts.push_back(input.empty() ? "none" : "%" + std::string(input));
-  for (const onnx::Attribute& attribute : node.attributes) {
+  for (const onnx::AttributeProto& attribute : node.attributes) {
     parts.push_back(attribute.name + "=" + std::visit(AttributeText(), attribute.value));
   }
   if (!node.graphs.empty()) parts.push_back(fmt::format("{} graphs inside", node.graphs.size()));
@@ -51,12 +51,12 @@ std::string arguments_text(const onnx::NodeView& node) {
 }
 
 std::string preview(const onnx::TensorContents& tensor) {
-  if (!tensor.dtype || !is_number(*tensor.dtype) || tensor.external) return "";
+  if (!tensor.dtype || !inspect::is_number(*tensor.dtype) || tensor.external) return "";
   const std::size_t size = dtype_size(*tensor.dtype);
   const std::size_t count = tensor.bytes.view.size() / size;
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(count, kPreviewElements); ++i) {
-    parts.push_back(element_text(*tensor.dtype, tensor.bytes.view.data() + i * size));
+    parts.push_back(inspect::element_text(*tensor.dtype, tensor.bytes.view.data() + i * size));
   }
   if (count > kPreviewElements) parts.emplace_back("…");
   return join(parts, ", ");

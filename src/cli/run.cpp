@@ -13,15 +13,15 @@
 #include "cli/commands.h"
 #include "cli/console/engine_words.h"
 #include "cli/console/load_flags.h"
-#include "cli/console/patience.h"
 #include "cli/console/progress.h"
 #include "cli/console/table.h"
+#include "cli/console/timeout.h"
 #include "cli/io/arrays.h"
 #include "cli/io/inputs.h"
+#include "cli/measure/array_log.h"
 #include "cli/measure/replay.h"
 #include "cli/measure/replay_recording.h"
 #include "cli/measure/statistics.h"
-#include "cli/measure/trace.h"
 #include "inspect/opened_bundle.h"
 #include "inspect/words.h"
 
@@ -76,12 +76,12 @@ class Run {
   std::vector<TracedPort> ports_;
   std::optional<runtime::Pipeline> pipeline_;
   std::optional<InputSource> inputs_;
-  std::optional<Replay> replay_;
-  std::optional<Recorder> trace_;
-  std::optional<Recorder> outputs_;
+  std::optional<TraceReplay> replay_;
+  std::optional<ArrayLog> trace_;
+  std::optional<ArrayLog> outputs_;
   std::vector<TensorView> views_;  ///< of the pipeline's own outputs
   std::vector<std::string> names_;
-  std::vector<Statistics> statistics_;
+  std::vector<PortStatistics> statistics_;
   std::size_t steps_ = 0;
 };
 
@@ -98,7 +98,7 @@ Status Run::prepare() {
   inputs.memory_limit = load.memory_limit;
   if (!options_.replay.empty()) {
     const ReplayOptions how{options_.replay, tolerance_of(options_), load.memory_limit};
-    LEAPP_ASSIGN_OR_RETURN(replay_, Replay::open(ports_, how));
+    LEAPP_ASSIGN_OR_RETURN(replay_, TraceReplay::open(ports_, how));
     inputs.file = options_.replay;
   }
   LEAPP_ASSIGN_OR_RETURN(inputs_, InputSource::open(*pipeline_, ports_, inputs));
@@ -117,12 +117,12 @@ Status Run::prepare() {
   }
   statistics_.resize(views_.size());
   if (!options_.output.empty()) {
-    LEAPP_ASSIGN_OR_RETURN(outputs_, Recorder::create(std::move(types), steps_));
+    LEAPP_ASSIGN_OR_RETURN(outputs_, ArrayLog::create(std::move(types), steps_));
   }
   if (!options_.trace.empty()) {
     std::vector<ArrayType> all;
     for (const TracedPort& port : ports_) all.push_back(port.type);
-    LEAPP_ASSIGN_OR_RETURN(trace_, Recorder::create(std::move(all), steps_));
+    LEAPP_ASSIGN_OR_RETURN(trace_, ArrayLog::create(std::move(all), steps_));
   }
   return {};
 }
@@ -152,7 +152,7 @@ Status Run::note(std::size_t number, bool before) {
 
 Status Run::step(std::size_t number) {
   inputs_->feed(number);
-  sign_of_life(ExitCode::kFindings);
+  heartbeat(ExitCode::kFindings);
   LEAPP_RETURN_IF_ERROR(note(number, true));
   if (pipeline_->step() != runtime::StepResult::kOk) {
     return Status(pipeline_->error().code(), fmt::format("step {}: {}", number, pipeline_->error().message()));
@@ -196,7 +196,7 @@ std::string Run::text() const {
   Table table(
       {{"output"}, {"type"}, {"min", true}, {"mean", true}, {"max", true}, {"not finite", true}, {"last step"}});
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    const Statistics& found = statistics_[i];
+    const PortStatistics& found = statistics_[i];
     const auto number = [&](double value) { return found.numbers() == 0 ? "" : fmt::format("{:.5g}", value); };
     table.add({names_[i], type_text(views_[i].dtype, views_[i].shape), number(found.least()), number(found.mean()),
                number(found.most()), found.not_numbers() == 0 ? "" : count_text(found.not_numbers()),
@@ -213,7 +213,7 @@ std::string Run::text() const {
 Json Run::json() const {
   Json outputs = Json::array();
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    const Statistics& found = statistics_[i];
+    const PortStatistics& found = statistics_[i];
     const auto number = [&](double value) { return found.numbers() == 0 ? Json(nullptr) : Json(value); };
     outputs.push_back({{"port", names_[i]},
                        {"dtype", dtype_name(views_[i].dtype)},
@@ -255,7 +255,7 @@ Result<ExitCode> run_bundle(const RunOptions& options, Context& context) {
     context.fail(stepped.message());
     return ExitCode::kFindings;
   }
-  sign_of_life(ExitCode::kUnusable);
+  heartbeat(ExitCode::kUnusable);
   LEAPP_RETURN_IF_ERROR(run.write_files());
   if (context.json) {
     context.print_json(run.json());

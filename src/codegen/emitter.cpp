@@ -32,7 +32,7 @@ Emitter::Emitter(const native::Plan& plan, PortPlaces ports) : plan_(plan), port
   for (const std::string& name : helper_names()) names_.reserve(name);
 }
 
-ValueId Emitter::operand_at(const native::Call& call, std::size_t field) const {
+ValueId Emitter::operand_at(const native::KernelCall& call, std::size_t field) const {
   for (const native::Operand& operand : call.operands) {
     if (operand.field == field) return operand.value;
   }
@@ -63,7 +63,7 @@ void Emitter::refuse(std::string why) {
 
 // --- memory -----------------------------------------------------------------------------------------------------
 
-std::string Emitter::add_constant(std::string_view wish, const native::Value& value) {
+std::string Emitter::add_constant(std::string_view wish, const native::PlanValue& value) {
   const std::string name = names_(wish.empty() ? "constant" : wish);
   const std::size_t size = dtype_size(value.dtype);
   const auto bytes = value.constant->view;
@@ -84,24 +84,24 @@ std::string Emitter::add_constant(std::string_view wish, const native::Value& va
 
 // Offsets of the memory plan are bytes, and multiples of the element's size.
 std::string Emitter::place_of(ValueId id) {
-  const native::Value& value = plan_.values[id];
+  const native::PlanValue& value = plan_.values[id];
   const std::uint64_t offset = value.place.offset / dtype_size(value.dtype);
   const std::string behind = offset == 0 ? "" : fmt::format(" + {}", offset);
   switch (value.place.space) {
-    case native::Space::kInput:
+    case native::MemorySpace::kInput:
       return ports_.inputs[value.place.port] + behind;
-    case native::Space::kOutput:
+    case native::MemorySpace::kOutput:
       return ports_.outputs[value.place.port] + behind;
-    case native::Space::kArena:
+    case native::MemorySpace::kArena:
       return fmt::format("state.work_{} + {}", type_word(value.dtype), offset);
-    case native::Space::kConstant:
+    case native::MemorySpace::kConstant:
       break;
   }
   return "nullptr";
 }
 
 // What has no name is called after the node that uses it first.
-std::string Emitter::wish_for(const native::Value& value) const {
+std::string Emitter::wish_for(const native::PlanValue& value) const {
   if (!value.name.empty() || current_ == nullptr) return value.name;
   return current_->node.substr(current_->node.find(' ') + 1);
 }
@@ -110,7 +110,7 @@ std::string Emitter::pointer(ValueId id) {
   if (id == native::kNoValue) return "nullptr";
   const auto known = pointers_.find(id);
   if (known != pointers_.end()) return known->second;
-  const native::Value& value = plan_.values[id];
+  const native::PlanValue& value = plan_.values[id];
   if (c_type(value.dtype).empty()) refuse(fmt::format("elements of type {}", dtype_name(value.dtype)));
   if (value.bytes / dtype_size(value.dtype) > std::numeric_limits<std::int32_t>::max()) {
     refuse(fmt::format("{} has more elements than 32 bits can count", type_text(value.dtype, value.shape)));
@@ -118,7 +118,7 @@ std::string Emitter::pointer(ValueId id) {
   std::string name;
   if (value.constant) {
     name = add_constant(wish_for(value), value);
-  } else if (value.place.space == native::Space::kArena) {
+  } else if (value.place.space == native::MemorySpace::kArena) {
     name = names_(wish_for(value));
     places_ += fmt::format("  {}* const {} = {};  // {}\n", c_type(value.dtype), name, place_of(id),
                            type_text(value.dtype, value.shape));
@@ -170,12 +170,12 @@ std::string Emitter::add_function(const std::string& parameters, const std::stri
 
 // --- calls ------------------------------------------------------------------------------------------------------
 
-std::string Emitter::describe_operands(const native::Call& call) const {
+std::string Emitter::describe_operands(const native::KernelCall& call) const {
   std::vector<std::string> from;
   std::vector<std::string> to;
   for (const native::Operand& operand : call.operands) {
     if (operand.access == native::Access::kScratch) continue;
-    const native::Value& one = value(operand.value);
+    const native::PlanValue& one = value(operand.value);
     // What was written into the text as a number has no place: it is called as in the model.
     const auto place = pointers_.find(operand.value);
     const std::string& name = place == pointers_.end() ? one.name : place->second;
@@ -186,15 +186,15 @@ std::string Emitter::describe_operands(const native::Call& call) const {
   return fmt::format("{} -> {}", join(from, ", "), join(to, ", "));
 }
 
-void Emitter::describe(const native::Call& call) {
+void Emitter::describe(const native::KernelCall& call) {
   if (!body_.empty()) body_ += '\n';
   line(fmt::format("// Step {}: {}", step_, comment_text(call.node)));
   if (!call.source.empty()) line(fmt::format("// {}", comment_text(call.source)));
 }
 
-void Emitter::emit_call(const native::Call& call) {
+void Emitter::emit_call(const native::KernelCall& call) {
   ++step_;
-  const native::Call* outer = std::exchange(current_, &call);
+  const native::KernelCall* outer = std::exchange(current_, &call);
   describe(call);
   const std::size_t behind_heading = body_.size();
   const KernelEntry* entry = find_kernel(call.kernel->name);
@@ -211,7 +211,7 @@ void Emitter::emit_call(const native::Call& call) {
 }
 
 void Emitter::emit_block(const native::Block& block) {
-  for (const native::Call& call : block) emit_call(call);
+  for (const native::KernelCall& call : block) emit_call(call);
 }
 
 }  // namespace leapp::codegen

@@ -35,24 +35,24 @@ class Emitter {
   void run() { emit_block(plan_.calls); }
 
   // --- for the rows of the table --------------------------------------------------------------------------------
-  [[nodiscard]] const native::Value& value(native::ValueId id) const { return plan_.values[id]; }
+  [[nodiscard]] const native::PlanValue& value(native::ValueId id) const { return plan_.values[id]; }
   [[nodiscard]] DType dtype(native::ValueId id) const { return plan_.values[id].dtype; }
   /// The number of the current step, as its comment has it.
   [[nodiscard]] int step() const { return step_; }
 
   /// What a pointer in the arguments leads to; kNoValue when it is null.
   template <typename Args, typename T>
-  [[nodiscard]] native::ValueId operand(const native::Call& call, T Args::*member) const {
+  [[nodiscard]] native::ValueId operand(const native::KernelCall& call, T Args::*member) const {
     const auto& args = call.as<Args>();
     return operand_at(call, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&(args.*member)) -
                                                      reinterpret_cast<const std::byte*>(&args)));
   }
-  [[nodiscard]] native::ValueId operand_at(const native::Call& call, std::size_t field) const;
+  [[nodiscard]] native::ValueId operand_at(const native::KernelCall& call, std::size_t field) const;
 
   /// An expression for the address of a value's first element; "nullptr" for kNoValue.
   std::string pointer(native::ValueId id);
   template <typename Args, typename T>
-  std::string pointer(const native::Call& call, T Args::*member) {
+  std::string pointer(const native::KernelCall& call, T Args::*member) {
     return pointer(operand(call, member));
   }
   /// A size or stride. Refuses what does not fit into int32_t.
@@ -88,21 +88,21 @@ class Emitter {
   [[nodiscard]] const std::vector<native::Uncovered>& refused() const { return refused_; }
   [[nodiscard]] bool has(std::string_view snippet) const { return needed_.contains(snippet); }
   /// A constant array of the file, for whoever needs one besides the plan's.
-  std::string add_constant(std::string_view wish, const native::Value& value);
+  std::string add_constant(std::string_view wish, const native::PlanValue& value);
 
  private:
-  void emit_call(const native::Call& call);
-  void describe(const native::Call& call);
-  std::string describe_operands(const native::Call& call) const;
+  void emit_call(const native::KernelCall& call);
+  void describe(const native::KernelCall& call);
+  std::string describe_operands(const native::KernelCall& call) const;
   std::string place_of(native::ValueId id);
-  [[nodiscard]] std::string wish_for(const native::Value& value) const;
+  [[nodiscard]] std::string wish_for(const native::PlanValue& value) const;
 
   const native::Plan& plan_;
   PortPlaces ports_;
   Namer names_;
   int step_ = 0;
   int indent_ = 1;
-  const native::Call* current_ = nullptr;
+  const native::KernelCall* current_ = nullptr;
   std::set<std::string, std::less<>> needed_;
   std::map<native::ValueId, std::string> pointers_;
   std::string body_;

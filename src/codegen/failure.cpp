@@ -14,11 +14,11 @@
 namespace leapp::codegen {
 namespace {
 
-using native::Call;
+using native::KernelCall;
 using native::Plan;
 using native::ValueId;
 
-ValueId operand_at(const Call& call, std::size_t field) {
+ValueId operand_at(const KernelCall& call, std::size_t field) {
   for (const native::Operand& operand : call.operands) {
     if (operand.field == field) return operand.value;
   }
@@ -28,7 +28,7 @@ ValueId operand_at(const Call& call, std::size_t field) {
 /// The elements of a constant of integers; nothing when it is none.
 std::optional<std::vector<std::int64_t>> known_integers(const Plan& plan, ValueId id) {
   if (id == native::kNoValue || !plan.values[id].constant) return std::nullopt;
-  const native::Value& value = plan.values[id];
+  const native::PlanValue& value = plan.values[id];
   if (value.dtype != DType::kInt64 && value.dtype != DType::kInt32) return std::nullopt;
   const std::size_t size = dtype_size(value.dtype);
   std::vector<std::int64_t> numbers;
@@ -42,7 +42,7 @@ std::optional<std::vector<std::int64_t>> known_integers(const Plan& plan, ValueI
   return numbers;
 }
 
-bool places_are_known(const Plan& plan, const Call& call) {
+bool places_are_known(const Plan& plan, const KernelCall& call) {
   const std::string_view kernel = call.kernel->name;
   const bool gather = kernel == "gather";
   if (!gather && kernel != "gather elements") return false;
@@ -55,7 +55,7 @@ bool places_are_known(const Plan& plan, const Call& call) {
                                 [&](std::int64_t index) { return index >= -extent && index < extent; });
 }
 
-bool divides_well(const Plan& plan, const Call& call) {
+bool divides_well(const Plan& plan, const KernelCall& call) {
   if (call.kernel->name != std::string_view("scalar binary")) return false;
   using native::kernels::Binary;
   const auto function = static_cast<Binary>(call.as<native::Walk>().function);
@@ -69,7 +69,7 @@ bool divides_well(const Plan& plan, const Call& call) {
 }  // namespace
 
 bool may_fail(const Plan& plan, const native::Block& block) {
-  return std::any_of(block.begin(), block.end(), [&](const Call& call) {
+  return std::any_of(block.begin(), block.end(), [&](const KernelCall& call) {
     const KernelEntry* entry = find_kernel(call.kernel->name);
     const bool fails = entry != nullptr && entry->fails && !places_are_known(plan, call) && !divides_well(plan, call);
     return fails || std::any_of(call.blocks.begin(), call.blocks.end(),

@@ -146,8 +146,8 @@ class Generator {
   // One array for each type of element that the plan works with.
   void name_work() {
     std::map<DType, std::size_t> bytes;
-    for (const native::Value& value : lowered_.plan.values) {
-      if (value.constant || value.place.space != native::Space::kArena || c_type(value.dtype).empty()) continue;
+    for (const native::PlanValue& value : lowered_.plan.values) {
+      if (value.constant || value.place.space != native::MemorySpace::kArena || c_type(value.dtype).empty()) continue;
       std::size_t& most = bytes[value.dtype];
       if (used(value)) most = std::max<std::size_t>(most, value.place.offset + value.bytes);
     }
@@ -157,12 +157,12 @@ class Generator {
     }
   }
 
-  [[nodiscard]] bool used(const native::Value& value) {
+  [[nodiscard]] bool used(const native::PlanValue& value) {
     if (used_.empty()) note_used(lowered_.plan.calls);
     return used_.contains(&value);
   }
   void note_used(const native::Block& block) {
-    for (const native::Call& call : block) {
+    for (const native::KernelCall& call : block) {
       for (const native::Operand& operand : call.operands) used_.insert(&lowered_.plan.values[operand.value]);
       for (const native::Block& inner : call.blocks) note_used(inner);
     }
@@ -190,7 +190,7 @@ class Generator {
       module_.initial.emplace_back();
       if (zeros) continue;
       const bundle::Port& port = input(request_.wiring.edges[i].to.port);
-      native::Value value;
+      native::PlanValue value;
       value.dtype = port.dtype;
       value.shape = port.shape;
       value.constant = onnx::Bytes::copy_of(bytes);
@@ -207,7 +207,7 @@ class Generator {
   std::map<std::size_t, std::string> output_places_;
   PortPlaces places_;
   std::vector<Copy> copies_;
-  std::set<const native::Value*> used_;
+  std::set<const native::PlanValue*> used_;
 };
 
 /// What the model really takes or gives is what the bundle says: its own words are not believed.

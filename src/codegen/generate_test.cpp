@@ -20,13 +20,13 @@ struct Maker {
   Request request;
   std::string bytes;
 
-  Maker& input(const std::string& port, const native::Shape& shape, DType dtype = DType::kFloat32) {
+  Maker& input(const std::string& port, const Shape& shape, DType dtype = DType::kFloat32) {
     model.input("n/" + port, shape, dtype);
     request.wiring.inputs.push_back({0, request.ports.inputs.size()});
     request.ports.inputs.push_back({.name = "n/" + port, .dtype = dtype, .shape = shape});
     return *this;
   }
-  Maker& output(const std::string& port, const native::Shape& shape, DType dtype = DType::kFloat32) {
+  Maker& output(const std::string& port, const Shape& shape, DType dtype = DType::kFloat32) {
     model.output("n/" + port, shape, dtype);
     request.wiring.outputs.push_back({0, request.ports.outputs.size()});
     request.ports.outputs.push_back({.name = "n/" + port, .dtype = dtype, .shape = shape});

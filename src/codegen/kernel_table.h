@@ -15,7 +15,7 @@ namespace leapp::codegen {
 
 struct KernelEntry {
   std::string_view kernel;  ///< native::Kernel::name
-  void (*emit)(Emitter& e, const native::Call& call) = nullptr;
+  void (*emit)(Emitter& e, const native::KernelCall& call) = nullptr;
   bool fails = false;  ///< there is data for which it has no result
 };
 

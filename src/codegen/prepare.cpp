@@ -16,9 +16,9 @@ namespace {
 
 using native::Access;
 using native::Block;
-using native::Call;
+using native::KernelCall;
 using native::Operand;
-using native::Value;
+using native::PlanValue;
 using native::ValueId;
 
 /// The packed matrix [k, n] that a call reads, and through which of its pointers.
@@ -28,7 +28,7 @@ struct PackedMatrix {
   std::int64_t n = 0;
 };
 
-std::optional<PackedMatrix> packed_matrix(const Call& call) {
+std::optional<PackedMatrix> packed_matrix(const KernelCall& call) {
   const std::string_view kernel = call.kernel->name;
   if (kernel == "matmul packed") {
     const auto& args = call.as<native::kernels::MatMulPacked>();
@@ -46,8 +46,9 @@ class Preparation {
 
   void run(Block& block) {
     find_packing(block);
-    std::erase_if(block, [](const Call& call) { return call.kernel->name == std::string_view("pack convolution"); });
-    for (Call& call : block) {
+    std::erase_if(block,
+                  [](const KernelCall& call) { return call.kernel->name == std::string_view("pack convolution"); });
+    for (KernelCall& call : block) {
       unpack(call);
       // Memory in bytes is for kernels that lay it out themselves.
       std::erase_if(call.operands, [&](const Operand& one) {
@@ -60,7 +61,7 @@ class Preparation {
  private:
   // Weights that depend on data are packed in each step: the convolution reads what is packed instead.
   void find_packing(const Block& block) {
-    for (const Call& call : block) {
+    for (const KernelCall& call : block) {
       if (call.kernel->name != std::string_view("pack convolution")) continue;
       const auto written = std::find_if(call.operands.begin(), call.operands.end(),
                                         [](const Operand& one) { return one.access == Access::kWrite; });
@@ -70,7 +71,7 @@ class Preparation {
     }
   }
 
-  void unpack(Call& call) {
+  void unpack(KernelCall& call) {
     const auto matrix = packed_matrix(call);
     const bool convolution = call.kernel->name == std::string_view("convolution");
     for (Operand& operand : call.operands) {
@@ -91,7 +92,7 @@ class Preparation {
     if (known != sources_.end()) return known->second;
     const auto layout = plan_.values[packed].packed;
     if (!layout) return packed;
-    const Value& from = plan_.values[layout->from];
+    const PlanValue& from = plan_.values[layout->from];
     const std::size_t width = dtype_size(from.dtype);
     const auto count = static_cast<std::size_t>(matrix.k * matrix.n);
     if (layout->row_stride == 1 && layout->column_stride == matrix.k && layout->offset == 0 &&
@@ -106,7 +107,7 @@ class Preparation {
                     from.constant->view.data() + static_cast<std::size_t>(at) * width, width);
       }
     }
-    Value value;
+    PlanValue value;
     value.name = from.name;
     value.dtype = from.dtype;
     value.shape = {matrix.n, matrix.k};

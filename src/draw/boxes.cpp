@@ -16,13 +16,13 @@ constexpr std::size_t kNameWidth = 30;  // characters, after which a name goes o
 constexpr std::size_t kTypeWidth = 38;
 constexpr std::size_t kTitleWidth = 36;
 
-void add_lines(Cell& cell, const std::string& text, LineStyle style, std::size_t width) {
+void add_lines(TableCell& cell, const std::string& text, LineStyle style, std::size_t width) {
   if (text.empty()) return;
   for (std::string& line : wrap(text, width)) cell.lines.push_back({std::move(line), style});
 }
 
-Cell port_cell(const PicturePort& port, const std::string& id, Align align) {
-  Cell cell{.style = CellStyle::kPort, .align = align, .port = id};
+TableCell port_cell(const PicturePort& port, const std::string& id, Align align) {
+  TableCell cell{.style = CellStyle::kPort, .align = align, .port = id};
   add_lines(cell, port.name, LineStyle::kName, kNameWidth);
   add_lines(cell, port.dtype + " " + port.shape, LineStyle::kType, kTypeWidth);
   add_lines(cell, port.kind, LineStyle::kKind, kTypeWidth);
@@ -44,13 +44,13 @@ std::string subtitle(const PictureNode& node) {
 
 Box node_box(const PictureNode& node, std::size_t index) {
   Box box{.id = fmt::format("b{}", index), .kind = BoxKind::kNode, .node = index};
-  Cell title{
+  TableCell title{
       .style = node.fails() ? CellStyle::kFailedTitle : CellStyle::kTitle, .align = Align::kCenter, .columns = 2};
   add_lines(title, node.name, LineStyle::kTitle, kTitleWidth);
   add_lines(title, subtitle(node), LineStyle::kSubtitle, kTypeWidth + 10);
   box.rows.push_back({std::move(title)});
   const std::size_t rows = std::max({node.inputs.size(), node.outputs.size(), std::size_t{1}});
-  const auto add = [&](std::vector<Cell>& row, std::size_t i, bool output) {
+  const auto add = [&](std::vector<TableCell>& row, std::size_t i, bool output) {
     const std::vector<PicturePort>& ports = output ? node.outputs : node.inputs;
     if (i < ports.size()) {
       row.push_back(
@@ -60,7 +60,7 @@ Box node_box(const PictureNode& node, std::size_t index) {
     }
   };
   for (std::size_t i = 0; i < rows; ++i) {
-    std::vector<Cell>& row = box.rows.emplace_back();
+    std::vector<TableCell>& row = box.rows.emplace_back();
     add(row, i, false);
     add(row, i, true);
   }
@@ -77,7 +77,7 @@ void add_stub(Boxes& boxes, const PictureNode& node, std::size_t index, bool out
     if (!ports[i].external) continue;
     const std::string stub = fmt::format("s{}", i);
     const std::string port = fmt::format("{}{}", output ? 'o' : 'i', i);
-    Cell cell{.style = output ? CellStyle::kOutput : CellStyle::kInput, .align = Align::kCenter, .port = stub};
+    TableCell cell{.style = output ? CellStyle::kOutput : CellStyle::kInput, .align = Align::kCenter, .port = stub};
     add_lines(cell, ports[i].name, LineStyle::kStub, kNameWidth);
     box.rows.push_back({std::move(cell)});
     const std::size_t own = boxes.boxes.size();
@@ -89,7 +89,7 @@ void add_stub(Boxes& boxes, const PictureNode& node, std::size_t index, bool out
 
 Box heading_box(const PipelinePicture& picture) {
   Box box{.id = "heading", .kind = BoxKind::kHeading};
-  Cell cell;
+  TableCell cell;
   add_lines(cell, picture.name, LineStyle::kHeading, 60);
   const auto feedback = static_cast<std::size_t>(
       std::count_if(picture.edges.begin(), picture.edges.end(), [](const PictureEdge& edge) { return edge.feedback; }));
@@ -105,10 +105,11 @@ Box heading_box(const PipelinePicture& picture) {
 Box legend_box() {
   Box box{.id = "legend", .kind = BoxKind::kLegend};
   const auto cell = [](std::vector<Line> lines, CellStyle style) {
-    return Cell{.lines = std::move(lines), .style = style, .align = Align::kCenter};
+    return TableCell{.lines = std::move(lines), .style = style, .align = Align::kCenter};
   };
-  Cell port = cell({{"port name", LineStyle::kName}, {"dtype [shape]", LineStyle::kType}, {"kind", LineStyle::kKind}},
-                   CellStyle::kPort);
+  TableCell port =
+      cell({{"port name", LineStyle::kName}, {"dtype [shape]", LineStyle::kType}, {"kind", LineStyle::kKind}},
+           CellStyle::kPort);
   port.align = Align::kLeft;
   box.rows.push_back({
       std::move(port),

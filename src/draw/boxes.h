@@ -21,7 +21,7 @@ struct Line {
   LineStyle style = LineStyle::kName;
 };
 
-struct Cell {
+struct TableCell {
   std::vector<Line> lines;
   CellStyle style = CellStyle::kPlain;
   Align align = Align::kLeft;
@@ -36,7 +36,7 @@ struct Box {
   std::string id;
   BoxKind kind = BoxKind::kNode;
   std::size_t node = 0;  ///< of the picture: itself, or whose pipeline inputs or outputs these are
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<TableCell>> rows;
 };
 
 /// An edge between cells.

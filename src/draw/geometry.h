@@ -43,7 +43,7 @@ struct BoxShape {
 };
 
 /// Cubic Bezier curves end to end (3n+1 points) and the tip of the arrow behind them.
-struct Path {
+struct Polyline {
   std::vector<Point> points;
   Point tip;
 };

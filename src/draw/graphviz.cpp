@@ -61,14 +61,14 @@ GraphvizGraph::~GraphvizGraph() = default;
 GraphvizGraph::GraphvizGraph(GraphvizGraph&&) noexcept = default;
 GraphvizGraph& GraphvizGraph::operator=(GraphvizGraph&&) noexcept = default;
 
-Result<GraphvizGraph> GraphvizGraph::layout(const std::string& dot, Engine engine) {
+Result<GraphvizGraph> GraphvizGraph::layout(const std::string& dot, LayoutEngine engine) {
   if (context() == nullptr) return failed_precondition("Graphviz does not start");
   const Complaints complaints;
   auto impl = std::make_unique<Impl>();
   impl->graph = agmemread(dot.c_str());
   if (impl->graph == nullptr)
     return internal_error(fmt::format("Graphviz does not read our graph: {}", complaints.text()));
-  if (gvLayout(context(), impl->graph, engine == Engine::kDot ? "dot" : "nop2") != 0) {
+  if (gvLayout(context(), impl->graph, engine == LayoutEngine::kDot ? "dot" : "nop2") != 0) {
     return failed_precondition(fmt::format("Graphviz cannot lay out the graph: {}", complaints.text()));
   }
   impl->laid_out = true;

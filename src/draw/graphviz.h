@@ -10,7 +10,7 @@
 /// Graphviz as a library. One thread at a time: it has globals.
 namespace leapp::draw {
 
-enum class Engine {
+enum class LayoutEngine {
   kDot,     ///< ranks, order, splines
   kPlaced,  ///< everything stands where its `pos` says
 };
@@ -18,7 +18,7 @@ enum class Engine {
 /// A graph in DOT's language, laid out.
 class GraphvizGraph {
  public:
-  static Result<GraphvizGraph> layout(const std::string& dot, Engine engine);
+  static Result<GraphvizGraph> layout(const std::string& dot, LayoutEngine engine);
   ~GraphvizGraph();
   GraphvizGraph(GraphvizGraph&&) noexcept;
   GraphvizGraph& operator=(GraphvizGraph&&) noexcept;

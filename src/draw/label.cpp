@@ -75,7 +75,7 @@ std::string line_row(const Line& line, Align align) {
                      align_text(align), text.size, text.colour, text.open, escape_label(line.text), text.close);
 }
 
-std::string cell_text(const Cell& cell) {
+std::string cell_text(const TableCell& cell) {
   std::string text = fmt::format(R"(<TD BGCOLOR="{}" ALIGN="{}")", fill(cell.style), align_text(cell.align));
   if (!cell.port.empty()) text += fmt::format(R"( PORT="{}")", cell.port);
   if (cell.columns > 1) text += fmt::format(R"( COLSPAN="{}")", cell.columns);
@@ -101,7 +101,7 @@ std::string label_of(const Box& box) {
       fmt::format(R"(<TABLE BORDER="0" CELLBORDER="1" CELLSPACING="{}" CELLPADDING="4" COLOR="#7c8894">)", spacing);
   for (const auto& row : box.rows) {
     text += "<TR>";
-    for (const Cell& cell : row) text += cell_text(cell);
+    for (const TableCell& cell : row) text += cell_text(cell);
     text += "</TR>";
   }
   return text + "</TABLE>";

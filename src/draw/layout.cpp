@@ -24,7 +24,7 @@ class Arrangement {
  public:
   explicit Arrangement(const Boxes& boxes) : boxes_(boxes) {}
 
-  Result<Layout> run() {
+  Result<PictureLayout> run() {
     if (boxes_.boxes.empty()) return finish();
     for (std::size_t i = 0; i < boxes_.boxes.size(); ++i) whole_.members.push_back(i);
     for (std::size_t i = 0; i < boxes_.links.size(); ++i) {
@@ -129,7 +129,7 @@ class Arrangement {
     RouteEnd end{.band = bands_of_[box], .column = in_band_[box], .at = {placed.place.x, placed.place.y}};
     std::size_t index = 0;
     for (const auto& row : boxes_.boxes[box].rows) {
-      for (const Cell& cell : row) {
+      for (const TableCell& cell : row) {
         if (cell.port == port && index < placed.shape.cells.size()) {
           const Rect& rect = placed.shape.cells[index].rect;
           end.at.x += right ? rect.right() : rect.x;
@@ -156,7 +156,7 @@ class Arrangement {
     return routes;
   }
 
-  Result<Layout> finish() {
+  Result<PictureLayout> finish() {
     LEAPP_ASSIGN_OR_RETURN(layout_.heading.shape, measure(boxes_.heading));
     LEAPP_ASSIGN_OR_RETURN(layout_.legend.shape, measure(boxes_.legend));
     const BoxShape& heading = layout_.heading.shape;
@@ -181,7 +181,7 @@ class Arrangement {
     for (std::size_t i = 0; i < boxes_.links.size(); ++i) {
       if (!is_direct(boxes_.links[i])) continue;
       const double top = routed.band_tops[bands_of_[boxes_.links[i].from_box]];
-      Path& path = layout_.paths[i];
+      Polyline& path = layout_.paths[i];
       for (Point& point : path.points) point = {point.x + routed.left, point.y + top};
       path.tip = {path.tip.x + routed.left, path.tip.y + top};
     }
@@ -189,7 +189,7 @@ class Arrangement {
 
   const Boxes& boxes_;
   DotRequest whole_;
-  Layout layout_;
+  PictureLayout layout_;
   std::vector<std::size_t> columns_;  // of the boxes, over the whole pipeline
   std::size_t column_count_ = 0;
   std::vector<std::size_t> bands_of_;  // of the boxes
@@ -219,7 +219,7 @@ Status check_size(const Boxes& boxes) {
 
 }  // namespace
 
-Result<Layout> lay_out(const Boxes& boxes) {
+Result<PictureLayout> lay_out(const Boxes& boxes) {
   LEAPP_RETURN_IF_ERROR(check_size(boxes));
   return Arrangement(boxes).run();
 }

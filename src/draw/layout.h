@@ -16,10 +16,10 @@ struct PlacedBox {
 };
 
 /// Where everything of a picture is. Lists are in the order of the Boxes'.
-struct Layout {
+struct PictureLayout {
   std::vector<PlacedBox> boxes;
-  std::vector<Path> paths;  ///< of the links
-  Rect body;                ///< boxes and paths, without heading and legend
+  std::vector<Polyline> paths;  ///< of the links
+  Rect body;                    ///< boxes and paths, without heading and legend
   PlacedBox heading;
   PlacedBox legend;
   double width = 0;
@@ -27,6 +27,6 @@ struct Layout {
 };
 
 /// Columns and direct edges by dot; long pipelines folded into rows; the other edges in lanes around them.
-Result<Layout> lay_out(const Boxes& boxes);
+Result<PictureLayout> lay_out(const Boxes& boxes);
 
 }  // namespace leapp::draw

@@ -24,14 +24,14 @@ bool contains(const Rect& rect, const Point& point) {
 }
 
 /// All boxes of the picture, heading and legend included.
-std::vector<std::pair<const Box*, const PlacedBox*>> all_boxes(const Boxes& boxes, const Layout& layout) {
+std::vector<std::pair<const Box*, const PlacedBox*>> all_boxes(const Boxes& boxes, const PictureLayout& layout) {
   std::vector<std::pair<const Box*, const PlacedBox*>> all = {{&boxes.heading, &layout.heading},
                                                               {&boxes.legend, &layout.legend}};
   for (std::size_t i = 0; i < boxes.boxes.size(); ++i) all.emplace_back(&boxes.boxes[i], &layout.boxes[i]);
   return all;
 }
 
-Point on_curve(const Path& path, std::size_t segment, double t) {
+Point on_curve(const Polyline& path, std::size_t segment, double t) {
   const Point* p = &path.points[segment * 3];
   const double s = 1 - t;
   const double a = s * s * s;
@@ -55,7 +55,7 @@ class LayoutTest : public ::testing::TestWithParam<std::size_t> {
 
   PipelinePicture picture_;
   Boxes boxes_;
-  Layout layout_;
+  PictureLayout layout_;
 };
 
 TEST_P(LayoutTest, NoBoxesOverlap) {
@@ -72,7 +72,7 @@ TEST_P(LayoutTest, EveryLineOfTextIsInItsCell) {
   for (const auto& [box, placed] : all_boxes(boxes_, layout_)) {
     std::size_t index = 0;
     for (const auto& row : box->rows) {
-      for (const Cell& cell : row) {
+      for (const TableCell& cell : row) {
         ASSERT_LT(index, placed->shape.cells.size()) << box->id;
         const CellShape& shape = placed->shape.cells[index++];
         ASSERT_EQ(shape.lines.size(), cell.lines.size()) << box->id;
@@ -90,7 +90,7 @@ TEST_P(LayoutTest, EveryLineOfTextIsInItsCell) {
 
 TEST_P(LayoutTest, EdgesJoinTheirCellsAndRunThroughNoBox) {
   for (std::size_t i = 0; i < boxes_.links.size(); ++i) {
-    const Path& path = layout_.paths[i];
+    const Polyline& path = layout_.paths[i];
     ASSERT_EQ(path.points.size() % 3, 1U) << i;
     const Rect& from = layout_.boxes[boxes_.links[i].from_box].place;
     const Rect& to = layout_.boxes[boxes_.links[i].to_box].place;
@@ -113,7 +113,7 @@ TEST_P(LayoutTest, EverythingIsInThePicture) {
     EXPECT_TRUE(contains(page, {placed->place.x, placed->place.y})) << box->id;
     EXPECT_TRUE(contains(page, {placed->place.right(), placed->place.bottom()})) << box->id;
   }
-  for (const Path& path : layout_.paths) {
+  for (const Polyline& path : layout_.paths) {
     for (const Point& point : path.points) EXPECT_TRUE(contains(page, point)) << point.x << "," << point.y;
   }
 }
@@ -127,7 +127,7 @@ TEST_P(LayoutTest, ThePngIsOne) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, LayoutTest, ::testing::Values(0, 1, 2, 3, 7, 12, 20, 30));
 
-TEST(Layout, ManyPortsAndManyFeedbackEdges) {
+TEST(PictureLayout, ManyPortsAndManyFeedbackEdges) {
   PipelinePicture picture{.name = "wide"};
   for (std::size_t node = 0; node < 3; ++node) {
     PictureNode made{.name = "n" + std::to_string(node)};
@@ -148,15 +148,15 @@ TEST(Layout, ManyPortsAndManyFeedbackEdges) {
   }
 }
 
-TEST(Layout, DataThatGoesRoundInACircleIsDrawnAllTheSame) {
+TEST(PictureLayout, DataThatGoesRoundInACircleIsDrawnAllTheSame) {
   PipelinePicture picture = make_chain(3);
   for (PictureEdge& edge : picture.edges) edge.feedback = false;
   const auto layout = lay_out(make_boxes(picture));
   ASSERT_TRUE(layout.ok()) << layout.status().message();
-  for (const Path& path : layout.value().paths) EXPECT_FALSE(path.points.empty());
+  for (const Polyline& path : layout.value().paths) EXPECT_FALSE(path.points.empty());
 }
 
-TEST(Layout, APipelineWithoutNodes) {
+TEST(PictureLayout, APipelineWithoutNodes) {
   const auto layout = lay_out(make_boxes({.name = "nothing"}));
   ASSERT_TRUE(layout.ok()) << layout.status().message();
   EXPECT_TRUE(layout.value().boxes.empty());
@@ -171,7 +171,7 @@ TEST(Fold, OnlyWhatIsTooWide) {
   EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
 }
 
-TEST(Layout, WhatNobodyCouldReadIsRefusedAtOnce) {
+TEST(PictureLayout, WhatNobodyCouldReadIsRefusedAtOnce) {
   const auto layout = lay_out(make_boxes(make_chain(1000)));
   ASSERT_FALSE(layout.ok());
   EXPECT_NE(layout.status().message().find("at most 512, 600 and 4096 are drawn"), std::string::npos);

@@ -49,8 +49,8 @@ double take_number(std::string_view& text) {
 }
 
 /// "e,7,8 1,2 3,4": points, of which the one behind "e," is the tip.
-Path parse_path(const std::string& text, double height) {
-  Path path;
+Polyline parse_path(const std::string& text, double height) {
+  Polyline path;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     const bool tip = word.starts_with("e,");
@@ -119,14 +119,14 @@ DotAnswer parse_answer(const DotRequest& request, const std::string& text) {
   for (const Json& object : root.at("objects")) objects.emplace(object.at("name").get<std::string>(), &object);
   for (const std::size_t member : request.members) {
     const Json& object = *objects.at(request.boxes->boxes[member].id);
-    const Path centre = parse_path(object.at("pos").get<std::string>(), answer.height);
+    const Polyline centre = parse_path(object.at("pos").get<std::string>(), answer.height);
     const double width = number(object, "width") * 72;
     const double height = number(object, "height") * 72;
     const Point& middle = centre.points.at(0);
     answer.places.push_back({middle.x - width / 2, middle.y - height / 2, width, height});
     answer.shapes.push_back(parse_shape(object, answer.places.back(), answer.height));
   }
-  std::map<std::string, Path> paths;
+  std::map<std::string, Polyline> paths;
   for (const Json& edge : root.value("edges", Json::array())) {
     if (edge.contains("id"))
       paths[edge.at("id").get<std::string>()] = parse_path(edge.at("pos").get<std::string>(), answer.height);
@@ -144,7 +144,7 @@ std::string dot_head() {
 }
 
 Result<DotAnswer> run_dot(const DotRequest& request) {
-  LEAPP_ASSIGN_OR_RETURN(const GraphvizGraph graph, GraphvizGraph::layout(dot_text(request), Engine::kDot));
+  LEAPP_ASSIGN_OR_RETURN(const GraphvizGraph graph, GraphvizGraph::layout(dot_text(request), LayoutEngine::kDot));
   LEAPP_ASSIGN_OR_RETURN(const std::string text, graph.render("json"));
   try {
     return parse_answer(request, text);

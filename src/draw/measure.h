@@ -24,7 +24,7 @@ struct DotRequest {
 struct DotAnswer {
   std::vector<Rect> places;
   std::vector<BoxShape> shapes;
-  std::vector<Path> paths;
+  std::vector<Polyline> paths;
   double width = 0;
   double height = 0;
 };

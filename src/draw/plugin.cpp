@@ -16,7 +16,7 @@ namespace {
 
 Result<Drawing> draw_picture(const PipelinePicture& picture, const Wanted& wanted) {
   const Boxes boxes = make_boxes(picture);
-  LEAPP_ASSIGN_OR_RETURN(const Layout layout, lay_out(boxes));
+  LEAPP_ASSIGN_OR_RETURN(const PictureLayout layout, lay_out(boxes));
   Drawing drawing;
   if (wanted.png) {
     LEAPP_ASSIGN_OR_RETURN(drawing.png, render_png(boxes, layout));

@@ -21,7 +21,7 @@ std::string placed_text(const Box& box, const Rect& place, double height) {
                      height - place.y - place.height / 2, label_of(box));
 }
 
-std::string link_text(const Boxes& boxes, const Link& link, const Path& path, double height) {
+std::string link_text(const Boxes& boxes, const Link& link, const Polyline& path, double height) {
   std::string pos = fmt::format("e,{:.2f},{:.2f}", path.tip.x, height - path.tip.y);
   for (const Point& point : path.points) pos += fmt::format(" {:.2f},{:.2f}", point.x, height - point.y);
   return fmt::format("{} -> {} [pos=\"{}\" color=\"{}\"{}]\n", boxes.boxes[link.from_box].id,
@@ -30,7 +30,7 @@ std::string link_text(const Boxes& boxes, const Link& link, const Path& path, do
 
 }  // namespace
 
-Result<std::string> render_png(const Boxes& boxes, const Layout& layout) {
+Result<std::string> render_png(const Boxes& boxes, const PictureLayout& layout) {
   const double longest = std::max({layout.width, layout.height, 1.0}) / 72;
   std::string text = dot_head() + fmt::format("pad=0.25\ndpi={:.1f}\n", std::min(kDotsPerInch, kLargestSide / longest));
   text += placed_text(boxes.heading, layout.heading.place, layout.height);
@@ -41,7 +41,7 @@ Result<std::string> render_png(const Boxes& boxes, const Layout& layout) {
   for (std::size_t i = 0; i < boxes.links.size(); ++i) {
     text += link_text(boxes, boxes.links[i], layout.paths[i], layout.height);
   }
-  LEAPP_ASSIGN_OR_RETURN(const GraphvizGraph graph, GraphvizGraph::layout(text + "}\n", Engine::kPlaced));
+  LEAPP_ASSIGN_OR_RETURN(const GraphvizGraph graph, GraphvizGraph::layout(text + "}\n", LayoutEngine::kPlaced));
   return graph.render("png");
 }
 

@@ -9,6 +9,6 @@
 namespace leapp::draw {
 
 /// The picture as PNG, by Graphviz, with everything where the layout says.
-Result<std::string> render_png(const Boxes& boxes, const Layout& layout);
+Result<std::string> render_png(const Boxes& boxes, const PictureLayout& layout);
 
 }  // namespace leapp::draw

@@ -83,7 +83,7 @@ class Channel {
   std::vector<std::vector<Extent>> taken_;
 };
 
-void add_straight(Path& path, const Point& to) {
+void add_straight(Polyline& path, const Point& to) {
   const Point from = path.points.back();
   path.points.push_back({from.x + (to.x - from.x) / 3, from.y + (to.y - from.y) / 3});
   path.points.push_back({from.x + (to.x - from.x) * 2 / 3, from.y + (to.y - from.y) * 2 / 3});
@@ -98,8 +98,8 @@ Point towards(const Point& corner, const Point& to, double radius) {
 }
 
 /// The line through `corners`, which turns at right angles, with the corners rounded and room for the arrow.
-Path rounded(const std::vector<Point>& corners) {
-  Path path{.points = {corners.front()}, .tip = corners.back()};
+Polyline rounded(const std::vector<Point>& corners) {
+  Polyline path{.points = {corners.front()}, .tip = corners.back()};
   for (std::size_t i = 1; i + 1 < corners.size(); ++i) {
     add_straight(path, towards(corners[i], corners[i - 1], kRadius));
     const Point leave = towards(corners[i], corners[i + 1], kRadius);
@@ -221,7 +221,7 @@ class Router {
     return channel_tops_[channel] + kLane * channels_[channel].lane(source_key(i));
   }
 
-  [[nodiscard]] Path path(std::size_t i) const {
+  [[nodiscard]] Polyline path(std::size_t i) const {
     const Route& route = routes_[i];
     const Point begin{routed_.left + route.from.at.x, routed_.band_tops[route.from.band] + route.from.at.y};
     const Point end{routed_.left + route.to.at.x, routed_.band_tops[route.to.band] + route.to.at.y};

@@ -39,8 +39,8 @@ struct Route {
 struct Routed {
   double left = 0;  ///< where all bands begin
   std::vector<double> band_tops;
-  std::vector<Path> paths;  ///< of the routes
-  double right = 0;         ///< of everything
+  std::vector<Polyline> paths;  ///< of the routes
+  double right = 0;             ///< of everything
   double bottom = 0;
 };
 

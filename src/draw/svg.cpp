@@ -84,7 +84,7 @@ std::string text_element(const Line& line, const TextShape& shape, const Rect& p
       class_of(line.style), place.x + shape.begin.x, place.y + shape.begin.y, shape.width, escape_xml(line.text));
 }
 
-std::string cell_element(const Cell& cell, const CellShape& shape, const Rect& place) {
+std::string cell_element(const TableCell& cell, const CellShape& shape, const Rect& place) {
   std::string text =
       fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)", class_of(cell.style),
                   place.x + shape.rect.x, place.y + shape.rect.y, shape.rect.width, shape.rect.height);
@@ -106,7 +106,7 @@ std::string box_element(const PipelinePicture& picture, const Box& box, const Pl
   }
   std::size_t index = 0;
   for (const auto& row : box.rows) {
-    for (const Cell& cell : row) {
+    for (const TableCell& cell : row) {
       if (index >= placed.shape.cells.size()) break;
       const std::string element = cell_element(cell, placed.shape.cells[index++], placed.place);
       text += cell.port.empty()
@@ -120,7 +120,7 @@ std::string box_element(const PipelinePicture& picture, const Box& box, const Pl
   return text + "</g>\n";
 }
 
-std::string curve(const Path& path) {
+std::string curve(const Polyline& path) {
   std::string text;
   for (std::size_t i = 0; i < path.points.size(); ++i) {
     text += fmt::format("{}{:.1f},{:.1f}", i == 0 ? "M" : i % 3 == 1 ? "C" : " ", path.points[i].x, path.points[i].y);
@@ -128,7 +128,7 @@ std::string curve(const Path& path) {
   return text;
 }
 
-std::string head(const Path& path) {
+std::string head(const Polyline& path) {
   const Point from = path.points.back();
   const double length = std::max(0.1, std::hypot(path.tip.x - from.x, path.tip.y - from.y));
   const double across_x = -(path.tip.y - from.y) / length * kHeadWidth;
@@ -137,7 +137,7 @@ std::string head(const Path& path) {
                      path.tip.y, from.x - across_x, from.y - across_y);
 }
 
-std::string link_element(const Boxes& boxes, std::size_t index, const Path& path) {
+std::string link_element(const Boxes& boxes, std::size_t index, const Polyline& path) {
   if (path.points.empty()) return "";
   const Link& link = boxes.links[index];
   const std::string from = element_id(boxes.boxes[link.from_box], link.from_port);
@@ -157,7 +157,7 @@ std::string link_element(const Boxes& boxes, std::size_t index, const Path& path
 
 }  // namespace
 
-std::string render_svg(const PipelinePicture& picture, const Boxes& boxes, const Layout& layout) {
+std::string render_svg(const PipelinePicture& picture, const Boxes& boxes, const PictureLayout& layout) {
   const Rect& body = layout.body;
   std::string text = fmt::format(
       R"(<svg id="picture" xmlns="http://www.w3.org/2000/svg" viewBox="{:.0f} {:.0f} {:.0f} {:.0f}" role="group" aria-label="pipeline {}">)"

@@ -55,7 +55,7 @@ struct ModelSource {
 
 /// One dense tensor in memory of the caller, which must outlive the model that is given it. `data` is never null and is
 /// aligned to 64 bytes.
-struct Buffer {
+struct BoundBuffer {
   std::string name;
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
@@ -64,16 +64,16 @@ struct Buffer {
 
 /// The buffers of one way to run a model. The order is that of the bundle's ports.
 struct Binding {
-  std::vector<Buffer> inputs;
-  std::vector<Buffer> outputs;
+  std::vector<BoundBuffer> inputs;
+  std::vector<BoundBuffer> outputs;
 };
 
-class Model {
+class EngineModel {
  public:
-  Model() = default;
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-  virtual ~Model() = default;
+  EngineModel() = default;
+  EngineModel(const EngineModel&) = delete;
+  EngineModel& operator=(const EngineModel&) = delete;
+  virtual ~EngineModel() = default;
 
   /// The tensors as the model's file describes them.
   [[nodiscard]] virtual const std::vector<TensorInfo>& inputs() const = 0;
@@ -115,7 +115,7 @@ class Engine {
 
   /// "ONNX Runtime 1.31.1 (/path/libonnxruntime.so.1)": for messages and reports.
   [[nodiscard]] virtual const std::string& description() const = 0;
-  virtual Result<std::unique_ptr<Model>> load(const ModelSource& source) = 0;
+  virtual Result<std::unique_ptr<EngineModel>> load(const ModelSource& source) = 0;
 };
 
 /// Bytes of a dense tensor; nothing when that overflows or an extent is negative.

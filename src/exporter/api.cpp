@@ -134,7 +134,7 @@ Status start_session(const std::string& name, const StartOptions& options) {
     warned().places.clear();
   }
   capture::set_current_session(nullptr);
-  capture::Recording recording{
+  capture::CaptureResult recording{
       .name = folder.filename().string(), .folder = folder.string(), .options = options, .log = std::move(log)};
   if (const std::string note = capture::newer_than_tried(running_torch()); !note.empty()) recording.log->info(note);
   capture::set_current_session(std::make_shared<capture::Session>(std::move(recording), capture::front_end()));
@@ -187,7 +187,7 @@ template <typename Call>
 auto annotated(const Call& call) -> decltype(call()) {
   auto result = guarded(call);
   if (code_of(result) == StatusCode::kOutOfMemory) {
-    if (const SessionUse session; session) session->lose(StatusCode::kOutOfMemory);
+    if (const SessionUse session; session) session->mark_incomplete(StatusCode::kOutOfMemory);
   }
   return result;
 }

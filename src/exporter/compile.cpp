@@ -276,7 +276,7 @@ Status validate(const ValidationRequest& request, const CompileOptions& options,
 }
 
 /// Leaks that the user wants to be errors.
-Status check_leaks(const capture::Recording& recording) {
+Status check_leaks(const capture::CaptureResult& recording) {
   std::string text;
   for (const auto& node : recording.nodes) {
     for (const std::string& refusal : node->refusals) text += (text.empty() ? "" : "\n") + refusal;
@@ -284,11 +284,11 @@ Status check_leaks(const capture::Recording& recording) {
   return text.empty() ? Status() : invalid_argument(text);
 }
 
-bool is_dry_run(const capture::Recording& recording, const CompileOptions& options) {
+bool is_dry_run(const capture::CaptureResult& recording, const CompileOptions& options) {
   return options.dry_run || recording.options.dry_run;
 }
 
-Result<std::vector<PreparedNode>> prepare_nodes(capture::Recording& recording) {
+Result<std::vector<PreparedNode>> prepare_nodes(capture::CaptureResult& recording) {
   std::set<std::string> non_traced(recording.options.non_traced.begin(), recording.options.non_traced.end());
   std::vector<PreparedNode> nodes;
   for (const auto& node : recording.nodes) {
@@ -311,7 +311,7 @@ Result<std::vector<PreparedNode>> prepare_nodes(capture::Recording& recording) {
 
 /// Everything but the YAML: models and initial values. Returns what the swap of the folders may remove.
 Result<std::vector<std::string>> write_artifacts(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec,
-                                                 bundle::StagedFolder& folder, capture::Recording& recording) {
+                                                 bundle::StagedFolder& folder, capture::CaptureResult& recording) {
   LEAPP_RETURN_IF_ERROR(write_models(nodes, spec, folder, *recording.log));
   LEAPP_ASSIGN_OR_RETURN(const std::set<std::string> referenced,
                          take_given_models(nodes, spec, folder, recording.folder));
@@ -325,7 +325,7 @@ Result<std::vector<std::string>> write_artifacts(const std::vector<PreparedNode>
 }
 
 /// Says to a user who waits for what.
-bundle::FolderLock::Options waiting(capture::Recording& recording) {
+bundle::FolderLock::Options waiting(capture::CaptureResult& recording) {
   bundle::FolderLock::Options options;
   options.on_wait = [&recording](const std::string& holder) {
     recording.log->warning(
@@ -337,7 +337,7 @@ bundle::FolderLock::Options waiting(capture::Recording& recording) {
 
 /// Returns the right to write there, for what else is written, and for validation: it reads what was written.
 Result<std::shared_ptr<bundle::FolderLock>> write_bundle(const std::vector<PreparedNode>& nodes,
-                                                         bundle::BundleSpec& spec, capture::Recording& recording,
+                                                         bundle::BundleSpec& spec, capture::CaptureResult& recording,
                                                          bool dry_run) {
   LEAPP_ASSIGN_OR_RETURN(bundle::StagedFolder folder,
                          bundle::StagedFolder::create(recording.folder, waiting(recording)));
@@ -359,7 +359,7 @@ Result<std::shared_ptr<bundle::FolderLock>> write_bundle(const std::vector<Prepa
 }
 
 /// The last line: where it is, and that the console has not shown everything.
-void say_where(capture::Recording& recording) {
+void say_where(capture::CaptureResult& recording) {
   const auto yaml = std::filesystem::path(recording.folder) / (recording.name + ".yaml");
   const std::size_t known = recording.log->known_warnings();
   std::error_code none;
@@ -371,7 +371,7 @@ void say_where(capture::Recording& recording) {
                                        path, known, known == 1 ? "was" : "were", known == 1 ? "is" : "are"));
 }
 
-Result<CompileReport> compile_checked(capture::Recording& recording, const CompileOptions& options) {
+Result<CompileReport> compile_checked(capture::CaptureResult& recording, const CompileOptions& options) {
   Logger& log = *recording.log;
   CompileReport report;
   report.folder = recording.folder;
@@ -405,7 +405,7 @@ Result<CompileReport> compile_checked(capture::Recording& recording, const Compi
   return report;
 }
 
-Result<CompileReport> validate_again(capture::Recording& recording, const CompileOptions& options) {
+Result<CompileReport> validate_again(capture::CaptureResult& recording, const CompileOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_options(options));
   LEAPP_ASSIGN_OR_RETURN(const std::vector<PreparedNode> nodes, prepare_nodes(recording));
   const auto yaml = std::filesystem::path(recording.folder) / (recording.name + ".yaml");
@@ -423,14 +423,14 @@ Result<CompileReport> validate_again(capture::Recording& recording, const Compil
 
 }  // namespace
 
-Result<CompileReport> validate_written(capture::Recording& recording, const CompileOptions& options) {
+Result<CompileReport> validate_written(capture::CaptureResult& recording, const CompileOptions& options) {
   const ConsoleAtOnce nothing_waits;
   std::optional<Logger::ConsoleScope> console;
   if (options.verbose) console.emplace(*recording.log, *options.verbose);
   return validate_again(recording, options);
 }
 
-Result<CompileReport> compile(capture::Recording& recording, const CompileOptions& options) {
+Result<CompileReport> compile(capture::CaptureResult& recording, const CompileOptions& options) {
   LEAPP_RETURN_IF_ERROR(check_options(options));
   const ConsoleAtOnce nothing_waits;
   std::optional<Logger::ConsoleScope> console;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "exporter/simplify.h"
-#include "graph/passes/dense_rows.h"
+#include "graph/masks/dense_rows.h"
 
 namespace leapp::exporter {
 namespace {

@@ -45,7 +45,7 @@ std::string operating_system() {
   return fields.contains("NAME") ? fields["NAME"] + " " + fields["VERSION_ID"] : "Linux";
 }
 
-bundle::SystemInformation system_information(const capture::Recording& recording) {
+bundle::SystemInformation system_information(const capture::CaptureResult& recording) {
   const std::string& python = recording.options.python_version;
   const std::string& torch = recording.options.torch_version;
   return {{"cuda version", std::nullopt},
@@ -195,7 +195,7 @@ void mark_states(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spe
 
 }  // namespace
 
-bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Recording& recording) {
+bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::CaptureResult& recording) {
   bundle::BundleSpec spec;
   Readers readers;
   for (const std::size_t at : run_order(nodes)) {

@@ -12,7 +12,7 @@
 namespace leapp::exporter {
 
 /// Ports and wiring of the nodes, in an order that runs producers first. Parameters of the models are left to fill in.
-bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::Recording& recording);
+bundle::BundleSpec describe(const std::vector<PreparedNode>& nodes, const capture::CaptureResult& recording);
 
 /// Writes down which version of the format the bundle needs: once all of it is known.
 void set_config_version(bundle::BundleSpec& spec);

@@ -30,7 +30,7 @@ std::size_t output_named(const PreparedNode& node, const std::string& name) {
 /// The nodes as the finder wants them, in the order of `spec.models`.
 class StageMaker {
  public:
-  StageMaker(const std::vector<PreparedNode>& nodes, const capture::Recording::Resets& declared,
+  StageMaker(const std::vector<PreparedNode>& nodes, const capture::CaptureResult::Resets& declared,
              const bundle::BundleSpec& spec)
       : nodes_(nodes), declared_(declared), spec_(spec) {}
 
@@ -70,7 +70,7 @@ class StageMaker {
   }
 
   const std::vector<PreparedNode>& nodes_;
-  const capture::Recording::Resets& declared_;
+  const capture::CaptureResult::Resets& declared_;
   const bundle::BundleSpec& spec_;
 };
 
@@ -100,7 +100,7 @@ bundle::HistoryPart part_of(const bundle::BundleSpec& spec, const FoundPart& fou
 }
 
 /// Every state that was spoken of is one.
-Status check_declared(const std::vector<PreparedNode>& nodes, const capture::Recording::Resets& declared) {
+Status check_declared(const std::vector<PreparedNode>& nodes, const capture::CaptureResult::Resets& declared) {
   for (const auto& [key, from] : declared) {
     const auto& [node, state] = key;
     const auto same = [&name = node](const PreparedNode& one) { return one.record->name == name; };
@@ -135,7 +135,7 @@ Status refusal(const graph::Stages& stages, const FoundHistory& found) {
 
 }  // namespace
 
-Status add_histories(const std::vector<PreparedNode>& nodes, const capture::Recording::Resets& declared,
+Status add_histories(const std::vector<PreparedNode>& nodes, const capture::CaptureResult::Resets& declared,
                      bundle::BundleSpec& spec, Logger& log) {
   LEAPP_RETURN_IF_ERROR(check_declared(nodes, declared));
   if (spec.pipeline.feedback_flow.empty()) return {};

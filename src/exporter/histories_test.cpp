@@ -78,7 +78,7 @@ class HistoriesTest : public testing::Test {
     return spec_.models.emplace_back(std::move(model));
   }
 
-  Status find(const capture::Recording::Resets& declared = {}) {
+  Status find(const capture::CaptureResult::Resets& declared = {}) {
     EXPECT_TRUE(bundle::resolve_wiring(spec_).problems.empty());
     return add_histories(nodes_, declared, spec_, *log_);
   }

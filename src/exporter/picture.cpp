@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "bundle/folder/file_system.h"
-#include "capture/branches/guard_report.h"
+#include "capture/branches/branch_report.h"
 #include "draw/bundle_picture.h"
 #include "draw/draw.h"
 #include "exporter/graph_picture.h"

@@ -180,7 +180,7 @@ class Writer {
 
   Status add_initial_values() {
     if (result_.states.empty() || !opened_.spec.pipeline.initial_values) return {};
-    const runtime::Plan plan = runtime::make_plan(opened_.spec, wiring());
+    const runtime::PipelinePlan plan = runtime::make_plan(opened_.spec, wiring());
     LEAPP_ASSIGN_OR_RETURN(const runtime::InitialValues values,
                            runtime::read_initial_values(opened_.folder, opened_.spec, plan, files_));
     std::vector<bundle::TensorEntry> entries;

@@ -39,7 +39,7 @@ TritonTensor tensor_of(const std::string& name, const bundle::Port& port) { retu
 /// What each feedback input begins with, by "node/port"; empty: zeros.
 Result<std::map<std::string, std::vector<std::byte>>> initial_values(const inspect::OpenedBundle& opened,
                                                                      const bundle::FileOptions& files) {
-  const runtime::Plan plan = runtime::make_plan(opened.spec, opened.report.wiring);
+  const runtime::PipelinePlan plan = runtime::make_plan(opened.spec, opened.report.wiring);
   LEAPP_ASSIGN_OR_RETURN(runtime::InitialValues values,
                          runtime::read_initial_values(opened.folder, opened.spec, plan, files));
   std::map<std::string, std::vector<std::byte>> named;

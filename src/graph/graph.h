@@ -30,6 +30,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/shape.h"
 #include "graph/attribute.h"
 #include "leapp/base/dtype.h"
 
@@ -38,7 +39,7 @@ namespace leapp::graph {
 class Graph;
 class Node;
 
-using Shape = std::vector<std::int64_t>;
+using leapp::Shape;
 
 /// Number of elements; 1 for a 0-d shape.
 [[nodiscard]] std::int64_t element_count(const Shape& shape);

@@ -32,7 +32,7 @@ bool is_true(const Value& value) { return value.kind() == ValueKind::kConstant &
 
 }  // namespace
 
-Loop loop_of(const Node& node) {
+LoopNode loop_of(const Node& node) {
   assert(is_loop(node));
   const auto* count = std::get_if<Value*>(node.find("count"));
   return {count == nullptr ? nullptr : *count, std::get<Value*>(*node.find("condition")),
@@ -40,7 +40,7 @@ Loop loop_of(const Node& node) {
           std::get<GraphPtr>(*node.find("body"))};
 }
 
-NodeSpec spec_of(Loop loop) {
+NodeSpec spec_of(LoopNode loop) {
   NodeSpec spec{.op = std::string(kLoop), .overload = "", .arguments = {}, .results = {}};
   for (const Value* value : loop.carried) spec.results.push_back(value->type());
   spec.random = has_random(*loop.body);
@@ -52,12 +52,12 @@ NodeSpec spec_of(Loop loop) {
   return spec;
 }
 
-bool is_counted(const Loop& loop) {
+bool is_counted(const LoopNode& loop) {
   return loop.count != nullptr && is_true(*loop.condition) && is_true(*loop.body->outputs().front().value);
 }
 
 std::optional<std::vector<Constant>> run_loop(const Node& node, const Evaluator& evaluate) {
-  const Loop loop = loop_of(node);
+  const LoopNode loop = loop_of(node);
   const std::int64_t count =
       loop.count == nullptr ? std::numeric_limits<std::int64_t>::max() : number_in(loop.count->constant());
   bool go_on = truth_in(loop.condition->constant());

@@ -25,7 +25,7 @@ namespace leapp::graph {
 
 inline constexpr std::string_view kLoop = "leapp::loop";
 
-struct Loop {
+struct LoopNode {
   Value* count = nullptr;      ///< int64, 0-d; null: nothing but the condition ends it
   Value* condition = nullptr;  ///< bool, 0-d
   std::vector<Value*> carried;
@@ -36,13 +36,13 @@ struct Loop {
 [[nodiscard]] inline bool is_loop(const Node& node) { return node.op() == kLoop; }
 
 /// REQUIRES: is_loop(node), and the graph it is in verifies.
-[[nodiscard]] Loop loop_of(const Node& node);
+[[nodiscard]] LoopNode loop_of(const Node& node);
 
 /// The node for it: results are of the types that are carried. REQUIRES: the body agrees.
-[[nodiscard]] NodeSpec spec_of(Loop loop);
+[[nodiscard]] NodeSpec spec_of(LoopNode loop);
 
 /// Whether nothing but the count ends it.
-[[nodiscard]] bool is_counted(const Loop& loop);
+[[nodiscard]] bool is_counted(const LoopNode& loop);
 
 /// What a loop whose operands are constants gives; nothing where `evaluate` cannot run one of its operators, or where
 /// it takes more rounds than anybody wants to wait for.

@@ -35,17 +35,17 @@ std::string complaint_about(const std::string& text) {
   return graph.ok() ? verify(graph.value()).message() : "";
 }
 
-TEST(Loop, IsPrintedParsedAndVerified) {
+TEST(LoopNode, IsPrintedParsedAndVerified) {
   auto graph = parse(kLoopText);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_EQ(print(graph.value()), kLoopText);
   EXPECT_TRUE(verify(graph.value()).ok()) << verify(graph.value()).message();
-  const Loop loop = loop_of(**std::next(graph.value().nodes().begin(), 0));
+  const LoopNode loop = loop_of(**std::next(graph.value().nodes().begin(), 0));
   EXPECT_TRUE(is_counted(loop));
   EXPECT_EQ(operator_count(graph.value()), 2U);
 }
 
-TEST(Loop, TypesThatDisagreeAreFound) {
+TEST(LoopNode, TypesThatDisagreeAreFound) {
   EXPECT_NE(complaint_about(exchanged(kLoopText, "%n: int64[]", "%n: int64[1]")).find("a count of type int64[]"),
             std::string::npos);
   EXPECT_NE(complaint_about(exchanged(kLoopText, "%b: float32[2], %w", "%b: float32[3], %w")).find("disagree"),
@@ -54,7 +54,7 @@ TEST(Loop, TypesThatDisagreeAreFound) {
             std::string::npos);
 }
 
-TEST(Loop, WhatNobodyReadsIsNotCarried) {
+TEST(LoopNode, WhatNobodyReadsIsNotCarried) {
   const std::string text = exchanged(kLoopText, "return (y=%y, z=%z)", "return (y=%y)");
   EXPECT_EQ(testing::after(text, eliminate_dead_code),
             R"(graph (%n: int64[], %x: float32[2], %w: float32[2]) {
@@ -69,7 +69,7 @@ TEST(Loop, WhatNobodyReadsIsNotCarried) {
 )");
 }
 
-TEST(Loop, WhatAnotherRoundReadsIsCarried) {
+TEST(LoopNode, WhatAnotherRoundReadsIsCarried) {
   std::string text = exchanged(kLoopText, "return (y=%y, z=%z)", "return (y=%y)");
   text = exchanged(text, "self=%a, other=%w", "self=%b, other=%w");
   EXPECT_NE(testing::after(text, eliminate_dead_code).find("carried=[%x, %x]"), std::string::npos);

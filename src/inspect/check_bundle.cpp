@@ -69,7 +69,7 @@ class Checker {
   }
 
  private:
-  void append(std::vector<Finding> more) {
+  void append(std::vector<CheckFinding> more) {
     findings_.insert(findings_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
 
@@ -230,7 +230,7 @@ class Checker {
   const OpenedBundle& opened_;
   const CheckOptions& options_;
   bundle::FileOptions files_;
-  std::vector<Finding> findings_;
+  std::vector<CheckFinding> findings_;
   std::map<std::string, std::pair<std::string, bool>> looked_at_;  ///< files: who had it first, whether it is broken
   bool broken_ = false;
   bool loaded_ = false;

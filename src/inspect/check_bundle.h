@@ -23,8 +23,8 @@ struct CheckOptions {
 };
 
 struct CheckReport {
-  std::vector<Finding> findings;  ///< errors first
-  bool loaded = false;            ///< whether the models were loaded and stepped
+  std::vector<CheckFinding> findings;  ///< errors first
+  bool loaded = false;                 ///< whether the models were loaded and stepped
   EngineComparison engines;
 };
 

@@ -54,7 +54,7 @@ class WeightDiff {
   WeightDiff(std::string what, std::string place, const NumberOptions& options, bool by_order)
       : what_(std::move(what)), place_(std::move(place)), options_(options), by_order_(by_order) {}
 
-  std::vector<Difference> run(const std::vector<Weight>& a, const std::vector<Weight>& b) {
+  std::vector<BundleDifference> run(const std::vector<Weight>& a, const std::vector<Weight>& b) {
     std::map<std::string_view, const Weight*> names;
     for (const Weight& other : b) names.emplace(other.name, &other);
     std::vector<const Weight*> left;
@@ -111,7 +111,7 @@ class WeightDiff {
   std::string place_;
   NumberOptions options_;
   bool by_order_;
-  std::vector<Difference> differences_;
+  std::vector<BundleDifference> differences_;
 };
 
 std::vector<Weight> weights_of(const OnnxFacts& facts) {
@@ -123,7 +123,7 @@ std::vector<Weight> weights_of(const OnnxFacts& facts) {
 }
 
 void diff_operators(const std::string& node, const OnnxFacts& a, const OnnxFacts& b,
-                    std::vector<Difference>& differences) {
+                    std::vector<BundleDifference>& differences) {
   std::map<std::string, std::pair<std::size_t, std::size_t>> counts;
   for (const auto& [name, count] : a.operators) counts[name].first = count;
   for (const auto& [name, count] : b.operators) counts[name].second = count;
@@ -139,7 +139,7 @@ std::string file_text(const ModelFacts& facts) {
 }
 
 void diff_onnx(const std::string& node, const ModelFacts& a, const ModelFacts& b, const NumberOptions& options,
-               std::vector<Difference>& differences) {
+               std::vector<BundleDifference>& differences) {
   const auto left = read_onnx_facts(a.file.bytes);
   const auto right = read_onnx_facts(b.file.bytes);
   if (!left.ok() || !right.ok()) {
@@ -161,7 +161,7 @@ void diff_onnx(const std::string& node, const ModelFacts& a, const ModelFacts& b
 
 void diff_node(const OpenedBundle& a, const OpenedBundle& b,
                std::pair<const bundle::Model*, const bundle::Model*> nodes, const NumberOptions& options,
-               std::vector<Difference>& differences) {
+               std::vector<BundleDifference>& differences) {
   const auto [one, other] = nodes;
   const std::string& name = one->name;
   const auto say = [&](const std::string& what, const std::string& left, const std::string& right) {
@@ -192,8 +192,8 @@ void diff_node(const OpenedBundle& a, const OpenedBundle& b,
 
 }  // namespace
 
-std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b, const NumberOptions& options) {
-  std::vector<Difference> differences;
+std::vector<BundleDifference> diff_models(const OpenedBundle& a, const OpenedBundle& b, const NumberOptions& options) {
+  std::vector<BundleDifference> differences;
   std::map<std::string_view, const bundle::Model*> others;
   for (const bundle::Model& model : b.spec.models) others.emplace(model.name, &model);
   std::size_t done = 0;
@@ -205,9 +205,9 @@ std::vector<Difference> diff_models(const OpenedBundle& a, const OpenedBundle& b
   return differences;
 }
 
-std::vector<Difference> diff_initial_values(const OpenedBundle& a, const OpenedBundle& b,
-                                            const NumberOptions& options) {
-  std::vector<Difference> differences;
+std::vector<BundleDifference> diff_initial_values(const OpenedBundle& a, const OpenedBundle& b,
+                                                  const NumberOptions& options) {
+  std::vector<BundleDifference> differences;
   std::vector<std::vector<std::byte>> files;  // the weights point into them
   files.reserve(2);
   const auto read = [&](const OpenedBundle& opened) {

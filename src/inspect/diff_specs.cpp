@@ -25,7 +25,7 @@ class Sides {
     (in_a ? row.a : row.b) = text;
   }
 
-  void report(const std::string& what, std::vector<Difference>& differences) const {
+  void report(const std::string& what, std::vector<BundleDifference>& differences) const {
     for (const Row& row : rows_) {
       if (row.a != row.b) differences.push_back({what, row.place, row.a, row.b, std::nullopt});
     }
@@ -106,8 +106,8 @@ std::vector<std::pair<std::string, Collect>> collectors() {
 
 }  // namespace
 
-std::vector<Difference> diff_specs(const bundle::BundleSpec& a, const bundle::BundleSpec& b) {
-  std::vector<Difference> differences;
+std::vector<BundleDifference> diff_specs(const bundle::BundleSpec& a, const bundle::BundleSpec& b) {
+  std::vector<BundleDifference> differences;
   for (const auto& [what, collect] : collectors()) {
     Sides sides;
     collect(a, sides, true);
@@ -117,8 +117,8 @@ std::vector<Difference> diff_specs(const bundle::BundleSpec& a, const bundle::Bu
   return differences;
 }
 
-std::vector<Difference> diff_systems(const bundle::BundleSpec& a, const bundle::BundleSpec& b) {
-  std::vector<Difference> differences;
+std::vector<BundleDifference> diff_systems(const bundle::BundleSpec& a, const bundle::BundleSpec& b) {
+  std::vector<BundleDifference> differences;
   Sides sides;
   for (const auto& [key, value] : a.system_information) sides.add(key, value.value_or(""), true);
   for (const auto& [key, value] : b.system_information) sides.add(key, value.value_or(""), false);

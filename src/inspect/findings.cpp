@@ -10,20 +10,20 @@
 #include "inspect/words.h"
 
 namespace leapp::inspect {
-std::size_t count_of(const std::vector<Finding>& findings, Severity severity) {
-  return static_cast<std::size_t>(
-      std::count_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.severity == severity; }));
+std::size_t count_of(const std::vector<CheckFinding>& findings, Severity severity) {
+  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
+                                                [&](const CheckFinding& one) { return one.severity == severity; }));
 }
 
-std::string counts_text(const std::vector<Finding>& findings) {
+std::string counts_text(const std::vector<CheckFinding>& findings) {
   return fmt::format("{}, {}, {}", plural(count_of(findings, Severity::kError), "error"),
                      plural(count_of(findings, Severity::kWarning), "warning"),
                      plural(count_of(findings, Severity::kNote), "note"));
 }
 
-Json findings_json(const std::vector<Finding>& findings) {
+Json findings_json(const std::vector<CheckFinding>& findings) {
   Json list = Json::array();
-  for (const Finding& finding : findings) {
+  for (const CheckFinding& finding : findings) {
     list.push_back({{"severity", severity_text(finding.severity)},
                     {"place", finding.place},
                     {"message", finding.message},
@@ -32,9 +32,9 @@ Json findings_json(const std::vector<Finding>& findings) {
   return list;
 }
 
-void sort_by_severity(std::vector<Finding>& findings) {
+void sort_by_severity(std::vector<CheckFinding>& findings) {
   std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+                   [](const CheckFinding& a, const CheckFinding& b) { return a.severity < b.severity; });
 }
 
 }  // namespace leapp::inspect

@@ -11,21 +11,21 @@
 
 namespace leapp::inspect {
 
-struct Finding {
+struct CheckFinding {
   Severity severity = Severity::kError;
   std::string place;    ///< "models.policy", "policy/obs", "pipeline.configs"
   std::string message;  ///< what was expected and what was found
   std::string remedy;   ///< what to do about it
 };
 
-[[nodiscard]] std::size_t count_of(const std::vector<Finding>& findings, Severity severity);
+[[nodiscard]] std::size_t count_of(const std::vector<CheckFinding>& findings, Severity severity);
 
 /// "2 errors, 1 warning, 3 notes".
-[[nodiscard]] std::string counts_text(const std::vector<Finding>& findings);
+[[nodiscard]] std::string counts_text(const std::vector<CheckFinding>& findings);
 
-[[nodiscard]] Json findings_json(const std::vector<Finding>& findings);
+[[nodiscard]] Json findings_json(const std::vector<CheckFinding>& findings);
 
 /// Errors first, then warnings, then notes; otherwise as they were.
-void sort_by_severity(std::vector<Finding>& findings);
+void sort_by_severity(std::vector<CheckFinding>& findings);
 
 }  // namespace leapp::inspect

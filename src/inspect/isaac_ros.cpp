@@ -31,7 +31,7 @@ class IsaacRosCheck {
  public:
   explicit IsaacRosCheck(const OpenedBundle& opened) : opened_(opened), spec_(opened.spec) {}
 
-  std::vector<Finding> run() {
+  std::vector<CheckFinding> run() {
     one_onnx_file();
     for (const bundle::Model& model : spec_.models) {
       for (const bundle::Port& port : model.inputs) check_port(model.name + "/" + port.name, port);
@@ -123,11 +123,11 @@ class IsaacRosCheck {
 
   const OpenedBundle& opened_;
   const bundle::BundleSpec& spec_;
-  std::vector<Finding> findings_;
+  std::vector<CheckFinding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> check_for_isaac_ros(const OpenedBundle& opened) { return IsaacRosCheck(opened).run(); }
+std::vector<CheckFinding> check_for_isaac_ros(const OpenedBundle& opened) { return IsaacRosCheck(opened).run(); }
 
 }  // namespace leapp::inspect

@@ -37,7 +37,7 @@ class Linter {
     for (const PortIndex at : wiring_.outputs) visible_.insert({at, true});
   }
 
-  std::vector<Finding> run() {
+  std::vector<CheckFinding> run() {
     clashes();
     for (const bundle::Edge& edge : wiring_.edges) element_names(edge);
     kinds_twice(false);
@@ -208,12 +208,12 @@ class Linter {
   const bundle::BundleSpec& spec_;
   const bundle::Wiring& wiring_;
   std::set<End> visible_;
-  std::vector<Finding> findings_;
+  std::vector<CheckFinding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> lint(const OpenedBundle& opened) { return Linter(opened).run(); }
+std::vector<CheckFinding> lint(const OpenedBundle& opened) { return Linter(opened).run(); }
 
 bool is_gain(const bundle::Port& port) {
   const auto gain = [](const std::string& text) { return text == "kp" || text == "kd"; };

@@ -12,14 +12,14 @@
 namespace leapp::mcap {
 
 template <typename... Fields>
-struct Layout {
+struct RecordLayout {
   Opcode opcode;
   const char* name;  ///< in messages
   std::tuple<Fields...> fields;
 };
 
 template <typename... Fields>
-constexpr Layout<Fields...> layout(Opcode opcode, const char* name, Fields... fields) {
+constexpr RecordLayout<Fields...> layout(Opcode opcode, const char* name, Fields... fields) {
   return {opcode, name, {fields...}};
 }
 
@@ -56,10 +56,11 @@ inline constexpr auto kLayout<ChunkIndex> = layout(Opcode::kChunkIndex, "the ind
                                                    &ChunkIndex::compression, &ChunkIndex::size,
                                                    &ChunkIndex::size);  // as they stand there, and decompressed
 template <>
-inline constexpr auto kLayout<Statistics> = layout(Opcode::kStatistics, "the statistics", &Statistics::messages,
-                                                   &Statistics::schemas, &Statistics::channels,
-                                                   &Statistics::attachments, &Statistics::metadata, &Statistics::chunks,
-                                                   &Statistics::start, &Statistics::end, &Statistics::channel_messages);
+inline constexpr auto kLayout<FileStatistics> = layout(Opcode::kStatistics, "the statistics", &FileStatistics::messages,
+                                                       &FileStatistics::schemas, &FileStatistics::channels,
+                                                       &FileStatistics::attachments, &FileStatistics::metadata,
+                                                       &FileStatistics::chunks, &FileStatistics::start,
+                                                       &FileStatistics::end, &FileStatistics::channel_messages);
 
 /// Calls `visit` with each field of `record`, in order.
 template <typename Record, typename Visit>

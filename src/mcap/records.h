@@ -92,7 +92,7 @@ struct ChunkIndex {
   std::uint64_t size = 0;   ///< of its records
 };
 
-struct Statistics {
+struct FileStatistics {
   std::uint64_t messages = 0;
   std::uint16_t schemas = 0;
   std::uint32_t channels = 0;

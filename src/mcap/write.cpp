@@ -94,7 +94,7 @@ void append(std::string& to, const Schema& schema) { put_record(to, schema); }
 void append(std::string& to, const Channel& channel) { put_record(to, channel); }
 void append(std::string& to, const Metadata& metadata) { put_record(to, metadata); }
 void append(std::string& to, const ChunkIndex& index) { put_record(to, index); }
-void append(std::string& to, const Statistics& statistics) { put_record(to, statistics); }
+void append(std::string& to, const FileStatistics& statistics) { put_record(to, statistics); }
 
 void append_message(std::string& to, const MessageHead& head, std::size_t size) {
   to.push_back(static_cast<char>(Opcode::kMessage));

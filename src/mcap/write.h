@@ -24,7 +24,7 @@ void append(std::string& to, const Schema& schema);
 void append(std::string& to, const Channel& channel);
 void append(std::string& to, const Metadata& metadata);
 void append(std::string& to, const ChunkIndex& index);
-void append(std::string& to, const Statistics& statistics);
+void append(std::string& to, const FileStatistics& statistics);
 
 /// A message's record up to its data, of which `size` bytes have to follow.
 void append_message(std::string& to, const MessageHead& head, std::size_t size);

@@ -104,7 +104,7 @@ std::optional<KnownValue> constant_of(const NodeView& node) {
   for (const NamedView& tensor : node.tensors) {
     if (tensor.name == "value") return value_of(tensor.bytes);
   }
-  for (const Attribute& attribute : node.attributes) {
+  for (const AttributeProto& attribute : node.attributes) {
     if (const auto* one = std::get_if<std::int64_t>(&attribute.value);
         one != nullptr && attribute.name == "value_int") {
       return KnownValue{{static_cast<double>(*one)}, DType::kInt64};

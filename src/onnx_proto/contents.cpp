@@ -228,7 +228,7 @@ std::optional<AttributeValue> value_of(AttributeParts& parts) {
     case AttributeType::kTensor: {
       if (!parts.tensor) return std::nullopt;
       const TensorContents found = decode_tensor(*parts.tensor);
-      Tensor tensor;
+      TensorProto tensor;
       tensor.name = std::string(found.name);
       tensor.data_type = found.dtype ? data_type_of(*found.dtype).value_or(0) : 0;
       tensor.dims = found.dims;

@@ -26,8 +26,8 @@ struct NodeView {
   std::string_view doc_string;
   std::vector<std::string_view> inputs;  ///< "": an optional input that is left out
   std::vector<std::string_view> outputs;
-  std::vector<Attribute> attributes;  ///< numbers, strings, lists of them, tensors; tensors without their contents
-  std::vector<Encoded> graphs;        ///< bodies of branches and loops
+  std::vector<AttributeProto> attributes;  ///< numbers, strings, lists of them, tensors; tensors without their contents
+  std::vector<Encoded> graphs;             ///< bodies of branches and loops
   std::vector<std::string_view> graph_attributes;  ///< the attributes that `graphs` are in, one for each
   std::vector<NamedView> tensors;                  ///< by attribute, for read_tensor
   std::vector<Encoded> sparse_tensors;

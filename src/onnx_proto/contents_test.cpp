@@ -13,8 +13,8 @@
 namespace leapp::onnx {
 namespace {
 
-Tensor float_tensor(const std::string& name, const std::vector<float>& values) {
-  Tensor tensor;
+TensorProto float_tensor(const std::string& name, const std::vector<float>& values) {
+  TensorProto tensor;
   tensor.name = name;
   tensor.data_type = *data_type_of(DType::kFloat32);
   tensor.dims = {static_cast<std::int64_t>(values.size())};
@@ -23,7 +23,7 @@ Tensor float_tensor(const std::string& name, const std::vector<float>& values) {
 }
 
 std::string model_text() {
-  Model model;
+  ModelProto model;
   model.ir_version = 8;
   model.opset_imports = {{"", 18}};
   model.graph.name = "test";
@@ -56,7 +56,7 @@ TEST(Contents, NodesHaveTheirOperatorNamesAndAttributes) {
   EXPECT_EQ(std::get<std::vector<std::int64_t>>(second.attributes[0].value), (std::vector<std::int64_t>{-1, 2}));
   EXPECT_EQ(std::get<std::string>(second.attributes[1].value), "up");
   const NodeView third = read_node(model.graph.nodes[2]).value();
-  EXPECT_EQ(std::get<Tensor>(third.attributes[0].value).dims, (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(std::get<TensorProto>(third.attributes[0].value).dims, (std::vector<std::int64_t>{2}));
 }
 
 TEST(Contents, OperatorsAreCounted) {

@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::int32_t kFloat = 1;
 
-Tensor weights(const std::string& name, std::vector<std::int64_t> dims) {
+TensorProto weights(const std::string& name, std::vector<std::int64_t> dims) {
   std::size_t count = 1;
   for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
-  Tensor tensor{name, kFloat, std::move(dims), {}, {}};
+  TensorProto tensor{name, kFloat, std::move(dims), {}, {}};
   const std::vector<float> ones(count, 1.0F);
   tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(ones)));
   return tensor;
 }
 
-bool folds(std::vector<Node> nodes, std::vector<Tensor> initializers) {
-  Model model;
+bool folds(std::vector<NodeProto> nodes, std::vector<TensorProto> initializers) {
+  ModelProto model;
   model.ir_version = 8;
   model.opset_imports = {{"", 18}};
   model.graph.inputs = {{"x", kFloat, {}}};
@@ -54,7 +54,7 @@ TEST(Folding, WhatTakesLongOrIsLargeIsLeftToTheRun) {
   EXPECT_FALSE(folds({node("Gemm", {"a", "b"}, "p"), node("Add", {"x", "p"}, "y")},
                      {weights("a", {1, 1}), weights("b", {1, 1})}))
       << "nobody here knows how large that is";
-  std::vector<Node> many;
+  std::vector<NodeProto> many;
   for (int i = 0; i < 400; ++i)
     many.push_back(node("Neg", {i == 0 ? "w" : "n" + std::to_string(i - 1)}, "n" + std::to_string(i)));
   many.push_back(node("Add", {"x", "n399"}, "y"));
@@ -62,11 +62,11 @@ TEST(Folding, WhatTakesLongOrIsLargeIsLeftToTheRun) {
 }
 
 TEST(Folding, BodiesSeeTheConstantsAroundThem) {
-  auto body = std::make_shared<Graph>();
+  auto body = std::make_shared<GraphProto>();
   body->nodes = {node("Gemm", {"a", "a"}, "r")};
   body->outputs = {{"r", kFloat, {}}};
-  Node branch = node("If", {"x"}, "y");
-  branch.attributes.push_back({"then_branch", std::shared_ptr<const Graph>(body)});
+  NodeProto branch = node("If", {"x"}, "y");
+  branch.attributes.push_back({"then_branch", std::shared_ptr<const GraphProto>(body)});
   EXPECT_FALSE(folds({branch}, {weights("a", {2, 2})}));
   body->nodes = {node("Gemm", {"x", "a"}, "r")};
   EXPECT_TRUE(folds({branch}, {weights("a", {2, 2})}));

@@ -16,8 +16,8 @@
 namespace leapp::onnx {
 namespace {
 
-Status check(Graph graph, const ModelLimits& limits = {}) {
-  Model model;
+Status check(GraphProto graph, const ModelLimits& limits = {}) {
+  ModelProto model;
   model.ir_version = 8;
   model.opset_imports = {{"", 18}};
   model.graph = std::move(graph);
@@ -26,15 +26,15 @@ Status check(Graph graph, const ModelLimits& limits = {}) {
 }
 
 /// A loop whose body hands the condition on, or has another one.
-Graph loop(const std::vector<std::int64_t>& rounds, const Node& condition, int operators = 1) {
-  auto body = std::make_shared<Graph>();
+GraphProto loop(const std::vector<std::int64_t>& rounds, const NodeProto& condition, int operators = 1) {
+  auto body = std::make_shared<GraphProto>();
   body->inputs = {{"i", kInt64, {}}, {"go_on", 9, {}}};
   body->outputs = {{"next", 9, {}}};
   body->nodes.push_back(condition);
   for (int i = 1; i < operators; ++i) body->nodes.push_back(node("Abs", {"i"}, "a" + std::to_string(i)));
-  Node made = node("Loop", {rounds.empty() ? "" : "rounds", ""}, "y");
-  made.attributes.push_back({"body", std::shared_ptr<const Graph>(body)});
-  Graph graph;
+  NodeProto made = node("Loop", {rounds.empty() ? "" : "rounds", ""}, "y");
+  made.attributes.push_back({"body", std::shared_ptr<const GraphProto>(body)});
+  GraphProto graph;
   graph.name = "g";
   if (!rounds.empty()) graph.initializers.push_back(numbers("rounds", rounds));
   graph.nodes.push_back(made);
@@ -42,7 +42,7 @@ Graph loop(const std::vector<std::int64_t>& rounds, const Node& condition, int o
 }
 
 TEST(Limits, ALoopWithMoreRoundsThanAnybodyWaitsFor) {
-  const Node handed_on = node("Identity", {"go_on"}, "next");
+  const NodeProto handed_on = node("Identity", {"go_on"}, "next");
   EXPECT_TRUE(check(loop({1000}, handed_on)).ok());
   const Status refused = check(loop({std::int64_t{1} << 62}, handed_on));
   EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
@@ -59,13 +59,13 @@ TEST(Limits, ALoopThatItsConditionEndsIsForTheWatchdog) {
 
 TEST(Limits, RoundsOfLoopsInLoopsMultiply) {
   const auto nested = [](std::int64_t rounds) {
-    Graph graph = loop({rounds}, node("Identity", {"go_on"}, "next"));
-    auto outer = std::make_shared<Graph>(graph);
+    GraphProto graph = loop({rounds}, node("Identity", {"go_on"}, "next"));
+    auto outer = std::make_shared<GraphProto>(graph);
     outer->inputs = {{"j", kInt64, {}}, {"on", 9, {}}};
     outer->outputs = {{"still", 9, {}}};
     outer->nodes.push_back(node("Identity", {"on"}, "still"));
-    Node made = node("Loop", {"rounds", ""}, "z");
-    made.attributes.push_back({"body", std::shared_ptr<const Graph>(outer)});
+    NodeProto made = node("Loop", {"rounds", ""}, "z");
+    made.attributes.push_back({"body", std::shared_ptr<const GraphProto>(outer)});
     graph.nodes = {made};
     return graph;
   };
@@ -77,7 +77,7 @@ TEST(Limits, SizesThatAreConstants) {
   const ModelLimits limits{.tensor_bytes = std::uint64_t{1} << 30U};
   const std::int64_t large = std::int64_t{1} << 31U;
   const auto graph = [&](const std::string& op, std::vector<std::string> inputs, std::int64_t size) {
-    Graph made;
+    GraphProto made;
     made.name = "g";
     made.initializers = {numbers("n", {size}), numbers("zero", {0}), numbers("one", {1})};
     made.nodes = {node("Mul", {"n", "one"}, "m"), node(op, std::move(inputs), "y")};
@@ -99,8 +99,8 @@ TEST(Limits, SizesThatAreConstants) {
 }
 
 /// x[4] through `nodes` to d39.
-Graph grown(std::vector<Node> nodes) {
-  Graph graph;
+GraphProto grown(std::vector<NodeProto> nodes) {
+  GraphProto graph;
   graph.name = "g";
   graph.inputs = {{"x", 1, {4}}};
   graph.initializers = {numbers("column", {-1, 1}), numbers("row", {1, -1}), numbers("flat", {-1}),
@@ -111,10 +111,10 @@ Graph grown(std::vector<Node> nodes) {
 
 TEST(Limits, ATensorThatGrowsFromStepToStep) {
   const ModelLimits limits{.tensor_bytes = std::uint64_t{1} << 30U};
-  std::vector<Node> joined;
-  std::vector<Node> tiled;
-  std::vector<Node> squared;
-  std::vector<Node> multiplied;
+  std::vector<NodeProto> joined;
+  std::vector<NodeProto> tiled;
+  std::vector<NodeProto> squared;
+  std::vector<NodeProto> multiplied;
   for (int i = 0; i < 40; ++i) {
     const std::string from = i == 0 ? "x" : "d" + std::to_string(i - 1);
     const std::string name = std::to_string(i);
@@ -138,14 +138,14 @@ TEST(Limits, ATensorThatGrowsFromStepToStep) {
 
 TEST(Limits, AScanRunsAsOftenAsWhatItGoesThroughIsLong) {
   const auto scan = [](std::int64_t length) {
-    auto body = std::make_shared<Graph>();
+    auto body = std::make_shared<GraphProto>();
     body->inputs = {{"s", 1, {}}, {"e", 1, {}}};
     body->outputs = {{"t", 1, {}}};
     body->nodes = {node("Add", {"s", "e"}, "t")};
-    Node made = node("Scan", {"x", "long"}, "y");
-    made.attributes.push_back({"body", std::shared_ptr<const Graph>(body)});
+    NodeProto made = node("Scan", {"x", "long"}, "y");
+    made.attributes.push_back({"body", std::shared_ptr<const GraphProto>(body)});
     made.attributes.push_back({"num_scan_inputs", std::int64_t{1}});
-    Graph graph = grown({node("ConstantOfShape", {"n"}, "long"), made});
+    GraphProto graph = grown({node("ConstantOfShape", {"n"}, "long"), made});
     graph.initializers.push_back(numbers("n", {length}));
     return graph;
   };
@@ -154,7 +154,7 @@ TEST(Limits, AScanRunsAsOftenAsWhatItGoesThroughIsLong) {
 }
 
 TEST(Limits, ATensorWithoutElementsIsWalkedAllTheSame) {
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
   graph.initializers = {numbers("size", {1 << 20, 1 << 20, 0})};
   graph.nodes = {node("ConstantOfShape", {"size"}, "y")};
@@ -168,7 +168,7 @@ TEST(Limits, ATensorWithoutElementsIsWalkedAllTheSame) {
 }
 
 TEST(Limits, OneHotWithoutADepth) {
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
   graph.inputs = {{"x", kInt64, {}}};
   graph.initializers = {numbers("depth", {}), numbers("values", {0, 1})};
@@ -180,9 +180,9 @@ TEST(Limits, OneHotWithoutADepth) {
 
 TEST(Limits, AxesThatAreNoNumbers) {
   const std::vector<float> axes(40, std::numeric_limits<float>::quiet_NaN());
-  Tensor tensor{"axes", 1, {static_cast<std::int64_t>(axes.size())}, {}, {}};
+  TensorProto tensor{"axes", 1, {static_cast<std::int64_t>(axes.size())}, {}, {}};
   tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(axes)));
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
   graph.inputs = {{"x", 1, {2, 3}}};
   graph.initializers.push_back(tensor);
@@ -191,10 +191,10 @@ TEST(Limits, AxesThatAreNoNumbers) {
 }
 
 TEST(Limits, TheSameFileBesideItAgainAndAgain) {
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
   for (int i = 0; i < 10; ++i) {
-    Tensor tensor{"w" + std::to_string(i), kInt64, {1 << 20}, {}, {}};
+    TensorProto tensor{"w" + std::to_string(i), kInt64, {1 << 20}, {}, {}};
     tensor.external = ExternalData{"weights.bin", 0, 8 << 20};
     graph.initializers.push_back(std::move(tensor));
   }
@@ -204,41 +204,41 @@ TEST(Limits, TheSameFileBesideItAgainAndAgain) {
 }
 
 TEST(Limits, AValueInABodyIsNotWhatHasItsNameAround) {
-  auto body = std::make_shared<Graph>();
+  auto body = std::make_shared<GraphProto>();
   body->nodes = {node("NonZero", {"x"}, "size"), node("ConstantOfShape", {"size"}, "r")};
   body->outputs = {{"r", 1, {}}};
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
   graph.initializers = {numbers("size", {1 << 30})};
-  Node branch = node("If", {"x"}, "y");
-  branch.attributes.push_back({"then_branch", std::shared_ptr<const Graph>(body)});
+  NodeProto branch = node("If", {"x"}, "y");
+  branch.attributes.push_back({"then_branch", std::shared_ptr<const GraphProto>(body)});
   graph.nodes = {branch};
   EXPECT_TRUE(check(graph, {.tensor_bytes = 1 << 20}).ok());
 }
 
 TEST(Limits, TextsAreShort) {
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
-  Node text = node("Constant", {}, "t");
+  NodeProto text = node("Constant", {}, "t");
   text.attributes.push_back({"value_strings", std::vector<std::string>{"short", "fifteen letters"}});
   graph.nodes = {text};
   EXPECT_TRUE(check(graph).ok()) << check(graph).message();
   graph.nodes[0].attributes[0].value = std::vector<std::string>{"sixteen letters!"};
   EXPECT_NE(check(graph).message().find("texts of at most 15 bytes in tensors, found 16"), std::string::npos);
-  Node cast = node("Cast", {"x"}, "t");
+  NodeProto cast = node("Cast", {"x"}, "t");
   cast.attributes.push_back({"to", std::int64_t{8}});
-  for (const Node& maker : {cast, node("StringConcat", {"x", "x"}, "t")}) {
+  for (const NodeProto& maker : {cast, node("StringConcat", {"x", "x"}, "t")}) {
     graph.nodes = {maker};
     EXPECT_NE(check(graph).message().find("expected no operator that makes texts"), std::string::npos);
   }
 }
 
 TEST(Limits, BodiesCostMoreThanTheirOperators) {
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
-  const auto body = std::make_shared<const Graph>(Graph{.name = "b", .nodes = {node("Abs", {"x"}, "o")}});
+  const auto body = std::make_shared<const GraphProto>(GraphProto{.name = "b", .nodes = {node("Abs", {"x"}, "o")}});
   for (int i = 0; i < 10; ++i) {
-    Node made = node("If", {"c"}, "y" + std::to_string(i));
+    NodeProto made = node("If", {"c"}, "y" + std::to_string(i));
     made.attributes.push_back({"then_branch", body});
     graph.nodes.push_back(made);
   }
@@ -247,7 +247,7 @@ TEST(Limits, BodiesCostMoreThanTheirOperators) {
 }
 
 TEST(Limits, OperatorsAreCounted) {
-  Graph graph;
+  GraphProto graph;
   graph.name = "g";
   for (int i = 0; i < 11; ++i) graph.nodes.push_back(node("Abs", {"x"}, "y" + std::to_string(i)));
   EXPECT_TRUE(check(graph, {.operators = 11}).ok());
@@ -255,11 +255,11 @@ TEST(Limits, OperatorsAreCounted) {
 }
 
 TEST(Limits, GraphsInsideEachOther) {
-  Graph graph = loop({2}, node("Identity", {"go_on"}, "next"));
+  GraphProto graph = loop({2}, node("Identity", {"go_on"}, "next"));
   for (int i = 0; i < 70; ++i) {
-    Node made = node("If", {"c"}, "y");
-    made.attributes.push_back({"then_branch", std::shared_ptr<const Graph>(std::make_shared<Graph>(graph))});
-    Graph around;
+    NodeProto made = node("If", {"c"}, "y");
+    made.attributes.push_back({"then_branch", std::shared_ptr<const GraphProto>(std::make_shared<GraphProto>(graph))});
+    GraphProto around;
     around.name = "g";
     around.nodes = {made};
     graph = around;

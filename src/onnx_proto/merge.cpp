@@ -82,7 +82,7 @@ Status Merger::add(const ModelView& model, const Renaming& renaming,
 }
 
 void Merger::add_identity(const std::string& from, const std::string& to) {
-  Node node;
+  NodeProto node;
   node.inputs = {from};
   node.outputs = {to};
   node.name = fmt::format("Identity({})", to);

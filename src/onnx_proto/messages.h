@@ -38,7 +38,7 @@ struct ExternalData {
   bool operator==(const ExternalData&) const = default;
 };
 
-struct Tensor {
+struct TensorProto {
   std::string name;
   std::int32_t data_type = 0;
   std::vector<std::int64_t> dims;
@@ -46,24 +46,24 @@ struct Tensor {
   std::optional<ExternalData> external;
 };
 
-struct Graph;
+struct GraphProto;
 
 using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                                    std::vector<std::string>, Tensor, std::shared_ptr<const Graph>>;
+                                    std::vector<std::string>, TensorProto, std::shared_ptr<const GraphProto>>;
 
-struct Attribute {
+struct AttributeProto {
   std::string name;
   AttributeValue value;
 };
 
-struct Node {
+struct NodeProto {
   std::vector<std::string> inputs;  ///< "": an optional input that is left out
   std::vector<std::string> outputs;
   std::string name;
   std::string op_type;
   std::string domain;
   std::string doc_string;
-  std::vector<Attribute> attributes;
+  std::vector<AttributeProto> attributes;
 };
 
 struct ValueInfo {
@@ -72,10 +72,10 @@ struct ValueInfo {
   std::vector<std::int64_t> dims;
 };
 
-struct Graph {
+struct GraphProto {
   std::string name;
-  std::vector<Node> nodes;
-  std::vector<Tensor> initializers;
+  std::vector<NodeProto> nodes;
+  std::vector<TensorProto> initializers;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   std::vector<ValueInfo> value_infos;
@@ -86,13 +86,13 @@ struct OperatorSet {
   std::int64_t version = 0;
 };
 
-struct Model {
+struct ModelProto {
   std::int64_t ir_version = 0;
   std::vector<OperatorSet> opset_imports;
   std::string producer_name;
   std::string producer_version;
   std::string doc_string;
-  Graph graph;
+  GraphProto graph;
   std::vector<std::pair<std::string, std::string>> metadata_props;
 };
 

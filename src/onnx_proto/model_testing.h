@@ -16,14 +16,14 @@ namespace leapp::onnx {
 
 inline constexpr std::int32_t kInt64 = 7;
 
-inline Tensor numbers(const std::string& name, const std::vector<std::int64_t>& values) {
-  Tensor tensor{name, kInt64, {static_cast<std::int64_t>(values.size())}, {}, {}};
+inline TensorProto numbers(const std::string& name, const std::vector<std::int64_t>& values) {
+  TensorProto tensor{name, kInt64, {static_cast<std::int64_t>(values.size())}, {}, {}};
   tensor.raw_data = Bytes::copy_of(std::as_bytes(std::span(values)));
   return tensor;
 }
 
-inline Node node(const std::string& op, std::vector<std::string> inputs, const std::string& output) {
-  Node made;
+inline NodeProto node(const std::string& op, std::vector<std::string> inputs, const std::string& output) {
+  NodeProto made;
   made.inputs = std::move(inputs);
   made.outputs = {output};
   made.name = op + "_" + output;

@@ -14,8 +14,8 @@ namespace {
 
 Encoded view(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-Model example() {
-  Model model;
+ModelProto example() {
+  ModelProto model;
   model.ir_version = 8;
   model.opset_imports = {{"ai.onnx", 18}, {"ai.onnx.ml", 3}};
   model.metadata_props = {{"k", "v"}};
@@ -24,7 +24,7 @@ Model example() {
   model.graph.outputs = {{"y", 7, {}}};
   model.graph.value_infos = {{"z", 1, {6}}};
   model.graph.nodes = {{{"x", ""}, {"z"}, "n", "Op", "", "", {}}, {{"z"}, {"y"}, "", "Op", "", "", {}}};
-  Tensor weights;
+  TensorProto weights;
   weights.name = "w";
   weights.data_type = 1;
   weights.dims = {2048};
@@ -94,7 +94,7 @@ TEST(Merge, RenamesAndSharesLongStretches) {
 }
 
 TEST(Merge, OperatorSetsMustAgree) {
-  Model other = example();
+  ModelProto other = example();
   const std::string first = write_model(other).text();
   other.opset_imports = {{"", 18}, {"ai.onnx.ml", 4}};
   const std::string second = write_model(other).text();

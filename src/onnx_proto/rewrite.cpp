@@ -21,7 +21,7 @@ Pieces shared(Encoded bytes) {
 
 void Rewrite::add_node(Encoded node) { graph_.add_field(number(GraphField::kNode), shared(node)); }
 void Rewrite::add_node(Pieces node) { graph_.add_field(number(GraphField::kNode), std::move(node)); }
-void Rewrite::add_node(const Node& node) { graph_.add_field(number(GraphField::kNode), write_node(node)); }
+void Rewrite::add_node(const NodeProto& node) { graph_.add_field(number(GraphField::kNode), write_node(node)); }
 void Rewrite::add_input(const ValueInfo& info) { graph_.add_field(number(GraphField::kInput), write_value_info(info)); }
 void Rewrite::add_output(const ValueInfo& info) {
   graph_.add_field(number(GraphField::kOutput), write_value_info(info));

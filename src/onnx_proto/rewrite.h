@@ -22,7 +22,7 @@ class Rewrite {
 
   void add_node(Encoded node);
   void add_node(Pieces node);
-  void add_node(const Node& node);
+  void add_node(const NodeProto& node);
   void add_input(const ValueInfo& info);
   void add_output(const ValueInfo& info);
 

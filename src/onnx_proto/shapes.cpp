@@ -101,7 +101,7 @@ double elements_of(const Extents& extents) {
 }
 
 std::int64_t integer_of(const NodeView& node, std::string_view name, std::int64_t otherwise) {
-  for (const Attribute& attribute : node.attributes) {
+  for (const AttributeProto& attribute : node.attributes) {
     const auto* number = std::get_if<std::int64_t>(&attribute.value);
     if (number != nullptr && attribute.name == name) return *number;
   }
@@ -109,7 +109,7 @@ std::int64_t integer_of(const NodeView& node, std::string_view name, std::int64_
 }
 
 std::vector<double> integers_of(const NodeView& node, std::string_view name) {
-  for (const Attribute& attribute : node.attributes) {
+  for (const AttributeProto& attribute : node.attributes) {
     const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute.value);
     if (list != nullptr && attribute.name == name) return {list->begin(), list->end()};
   }

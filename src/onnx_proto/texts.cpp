@@ -27,7 +27,7 @@ Status check_length(std::size_t length) {
   return invalid_argument(fmt::format("expected texts of at most {} bytes in tensors, found {}", kLongestText, length));
 }
 
-Status check_attribute(const Attribute& attribute) {
+Status check_attribute(const AttributeProto& attribute) {
   if (const auto* one = std::get_if<std::string>(&attribute.value)) {
     const bool element = std::find(kElements.begin(), kElements.end(), attribute.name) != kElements.end();
     return element ? check_length(one->size()) : Status();
@@ -59,7 +59,7 @@ Status check_texts(const NodeView& node) {
     return invalid_argument("expected no operator that makes texts: nobody counts the memory they take");
   }
   for (const NamedView& tensor : node.tensors) LEAPP_RETURN_IF_ERROR(check_texts(tensor.bytes));
-  for (const Attribute& attribute : node.attributes) LEAPP_RETURN_IF_ERROR(check_attribute(attribute));
+  for (const AttributeProto& attribute : node.attributes) LEAPP_RETURN_IF_ERROR(check_attribute(attribute));
   return {};
 }
 

@@ -20,7 +20,7 @@ std::string header(Field field, std::size_t length) {
   return field_header(static_cast<std::uint32_t>(field), length);
 }
 
-Pieces write_tensor(const Tensor& tensor) {
+Pieces write_tensor(const TensorProto& tensor) {
   std::string text;
   Builder<TensorField> message(text);
   message.add_packed_int64(TensorField::kDims, tensor.dims.begin(), tensor.dims.end());
@@ -40,7 +40,7 @@ Pieces write_tensor(const Tensor& tensor) {
   return pieces;
 }
 
-Pieces write_graph(const Graph& graph);
+Pieces write_graph(const GraphProto& graph);
 
 void write_value(Builder<AttributeField>& message, const AttributeValue& value) {
   const auto type = [&](AttributeType kind) {
@@ -64,16 +64,17 @@ void write_value(Builder<AttributeField>& message, const AttributeValue& value) 
   } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     for (const std::string& item : *texts) message.add_bytes(AttributeField::kStrings, item);
     type(AttributeType::kStrings);
-  } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
+  } else if (const auto* tensor = std::get_if<TensorProto>(&value)) {
     message.add_message(AttributeField::kTensor, write_tensor(*tensor).text());
     type(AttributeType::kTensor);
   } else {
-    message.add_message(AttributeField::kGraph, write_graph(*std::get<std::shared_ptr<const Graph>>(value)).text());
+    message.add_message(AttributeField::kGraph,
+                        write_graph(*std::get<std::shared_ptr<const GraphProto>>(value)).text());
     type(AttributeType::kGraph);
   }
 }
 
-std::string write_attribute(const Attribute& attribute) {
+std::string write_attribute(const AttributeProto& attribute) {
   std::string text;
   Builder<AttributeField> message(text);
   message.add_string(AttributeField::kName, attribute.name);
@@ -81,17 +82,17 @@ std::string write_attribute(const Attribute& attribute) {
   return text;
 }
 
-Pieces write_graph(const Graph& graph) {
+Pieces write_graph(const GraphProto& graph) {
   std::string text;
   Builder<GraphField> message(text);
-  for (const Node& node : graph.nodes) message.add_message(GraphField::kNode, write_node(node));
+  for (const NodeProto& node : graph.nodes) message.add_message(GraphField::kNode, write_node(node));
   message.add_string(GraphField::kName, graph.name);
   for (const ValueInfo& info : graph.inputs) message.add_message(GraphField::kInput, write_value_info(info));
   for (const ValueInfo& info : graph.outputs) message.add_message(GraphField::kOutput, write_value_info(info));
   for (const ValueInfo& info : graph.value_infos) message.add_message(GraphField::kValueInfo, write_value_info(info));
   Pieces pieces;
   pieces.append(std::move(text));
-  for (const Tensor& tensor : graph.initializers) {
+  for (const TensorProto& tensor : graph.initializers) {
     Pieces content = write_tensor(tensor);
     pieces.append(header(GraphField::kInitializer, content.size()));
     pieces.append(std::move(content));
@@ -117,14 +118,14 @@ std::string write_opset(const OperatorSet& opset) {
   return text;
 }
 
-std::string write_node(const Node& node) {
+std::string write_node(const NodeProto& node) {
   std::string text;
   Builder<NodeField> message(text);
   for (const std::string& name : node.inputs) message.add_string(NodeField::kInput, name);
   for (const std::string& name : node.outputs) message.add_string(NodeField::kOutput, name);
   if (!node.name.empty()) message.add_string(NodeField::kName, node.name);
   message.add_string(NodeField::kOpType, node.op_type);
-  for (const Attribute& attribute : node.attributes) {
+  for (const AttributeProto& attribute : node.attributes) {
     message.add_message(NodeField::kAttribute, write_attribute(attribute));
   }
   if (!node.doc_string.empty()) message.add_string(NodeField::kDocString, node.doc_string);
@@ -153,7 +154,7 @@ std::string write_value_info(const ValueInfo& info) {
   return text;
 }
 
-Pieces write_model(const Model& model) {
+Pieces write_model(const ModelProto& model) {
   std::string text;
   Builder<ModelField> message(text);
   message.add_int64(ModelField::kIrVersion, model.ir_version);
@@ -187,7 +188,7 @@ std::string write_added_copies(const std::vector<std::pair<std::string, ValueInf
   std::string graph;
   Builder<GraphField> message(graph);
   for (const auto& [value, info] : copies) {
-    Node node;
+    NodeProto node;
     node.op_type = "Identity";
     node.name = "Identity(" + info.name + ")";
     node.inputs = {value};

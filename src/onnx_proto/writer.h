@@ -11,10 +11,10 @@ namespace leapp::onnx {
 
 /// The bytes of a ModelProto. Contents of tensors are not copied: they are pieces of the result. The same model gives
 /// the same bytes.
-[[nodiscard]] Pieces write_model(const Model& model);
+[[nodiscard]] Pieces write_model(const ModelProto& model);
 
 /// Single messages, for whoever puts a model together piece by piece.
-[[nodiscard]] std::string write_node(const Node& node);
+[[nodiscard]] std::string write_node(const NodeProto& node);
 [[nodiscard]] std::string write_value_info(const ValueInfo& info);
 [[nodiscard]] std::string write_opset(const OperatorSet& opset);
 [[nodiscard]] std::string write_pair(const std::string& key, const std::string& value);

@@ -14,8 +14,8 @@
 namespace leapp::onnx {
 namespace {
 
-Tensor tensor_of(std::string name, const std::vector<float>& values) {
-  Tensor tensor;
+TensorProto tensor_of(std::string name, const std::vector<float>& values) {
+  TensorProto tensor;
   tensor.name = std::move(name);
   tensor.data_type = *data_type_of(DType::kFloat32);
   tensor.dims = {static_cast<std::int64_t>(values.size())};
@@ -32,7 +32,7 @@ protozero::data_view view_of(protozero::data_view bytes, Field field) {
 }
 
 TEST(Writer, AModelReadsBackFieldByField) {
-  Model model;
+  ModelProto model;
   model.ir_version = 8;
   model.opset_imports = {{"", 18}};
   model.producer_name = "p";
@@ -71,10 +71,10 @@ TEST(Writer, AModelReadsBackFieldByField) {
 }
 
 TEST(Writer, ABodyIsAGraphInsideAnAttribute) {
-  auto body = std::make_shared<Graph>();
+  auto body = std::make_shared<GraphProto>();
   body->name = "body";
-  Model model;
-  model.graph.nodes = {{{}, {"y"}, "n", "Loop", "", "", {{"body", std::shared_ptr<const Graph>(body)}}}};
+  ModelProto model;
+  model.graph.nodes = {{{}, {"y"}, "n", "Loop", "", "", {{"body", std::shared_ptr<const GraphProto>(body)}}}};
   const std::string bytes = write_model(model).text();
   const auto node = view_of(view_of(bytes, ModelField::kGraph), GraphField::kNode);
   const auto attribute = view_of(node, NodeField::kAttribute);
@@ -85,7 +85,7 @@ TEST(Writer, ABodyIsAGraphInsideAnAttribute) {
 }
 
 TEST(Writer, BytesOfTensorsAreSharedNotCopied) {
-  Model model;
+  ModelProto model;
   const std::vector<float> values(1000, 1.5F);
   model.graph.initializers = {tensor_of("w", values)};
   const Pieces pieces = write_model(model);
@@ -98,7 +98,7 @@ TEST(Writer, BytesOfTensorsAreSharedNotCopied) {
 }
 
 TEST(Writer, ExternalTensorsHaveAPlaceInsteadOfBytes) {
-  Model model;
+  ModelProto model;
   model.graph.initializers = {tensor_of("w", {1, 2, 3})};
   model.graph.initializers[0].external = ExternalData{"m.onnx.data", 4096, 12};
   const std::string bytes = write_model(model).text();

@@ -51,12 +51,12 @@ LAYERS: dict[str, Layer] = {
     "runtime": Layer(
         (
             *("base", "bundle", "engine", "engine/native", "engine/ort", "mcap", "onnx_proto"),
-            *("runtime/lanes", "leapp.h"),
+            *("runtime/simd", "leapp.h"),
         ),
         ("fmt",),
     ),
     # Loops over the elements of ports, which know nothing of ports.
-    "runtime/lanes": Layer(("engine/native/kernels",), ("highway",)),
+    "runtime/simd": Layer(("engine/native/kernels",), ("highway",)),
     # The public header of the C interface, include/leapp/leapp.h.
     "leapp.h": Layer(),
     "exporter": Layer(
@@ -111,7 +111,7 @@ TESTED = ("src/capture",)
 # Of capture, the exporter sees what a session has left (record.h) and the functions of that; how operators are recorded
 # is for the API alone, and for tests.
 RECORDED = (
-    *("expand", "guard_report", "record", "slice", "source_location", "tensor_content", "to_graph"),
+    *("expand", "branch_report", "record", "slice", "source_location", "tensor_content", "to_graph"),
     *("front_end", "unrecorded"),
 )
 PARTS: dict[tuple[str, str], tuple[str, ...]] = {("exporter", "capture"): RECORDED}

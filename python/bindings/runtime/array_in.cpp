@@ -188,7 +188,7 @@ void ArrayIn::see_buffer() {
 bool ArrayIn::open_exchange(nb::handle value) {
   const dlpack::ExchangeApi* api = exchange_api(value.type());
   if (api == nullptr || api->tensor_from_object == nullptr) return false;
-  dlpack::Tensor tensor;
+  dlpack::DLTensor tensor;
   if (api->tensor_from_object(value.ptr(), &tensor) != 0) {
     nb::python_error refusal;  // takes the exception
     if (!is_elsewhere(value)) refusal.restore();
@@ -234,7 +234,7 @@ bool ArrayIn::open_capsule(nb::handle value) {
   return true;
 }
 
-void ArrayIn::see_tensor(const dlpack::Tensor& tensor) {
+void ArrayIn::see_tensor(const dlpack::DLTensor& tensor) {
   data_ = static_cast<const std::byte*>(tensor.data);
   if (data_ != nullptr) data_ += tensor.byte_offset;
   device_ = tensor.device.device_type;

@@ -47,7 +47,7 @@ class ArrayIn {
   bool open_exchange(nanobind::handle value);
   bool open_capsule(nanobind::handle value);
   void see_buffer();
-  void see_tensor(const dlpack::Tensor& tensor);
+  void see_tensor(const dlpack::DLTensor& tensor);
 
   nanobind::object owner_;
   Py_buffer buffer_{};  ///< .obj is null when it is not in use

@@ -13,7 +13,7 @@ inline constexpr std::int32_t kCpu = 1;
 
 enum class TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kBool = 6 };
 
-struct Device {
+struct DLDevice {
   std::int32_t device_type = kCpu;
   std::int32_t device_id = 0;
 };
@@ -24,9 +24,9 @@ struct DataType {
   std::uint16_t lanes = 1;
 };
 
-struct Tensor {
+struct DLTensor {
   void* data = nullptr;
-  Device device;
+  DLDevice device;
   std::int32_t ndim = 0;
   DataType dtype;
   std::int64_t* shape = nullptr;
@@ -41,7 +41,7 @@ struct Version {
 
 /// In a capsule named "dltensor".
 struct ManagedTensor {
-  Tensor tensor;
+  DLTensor tensor;
   void* manager_ctx = nullptr;
   void (*deleter)(ManagedTensor*) = nullptr;
 };
@@ -52,7 +52,7 @@ struct ManagedTensorVersioned {
   void* manager_ctx = nullptr;
   void (*deleter)(ManagedTensorVersioned*) = nullptr;
   std::uint64_t flags = 0;
-  Tensor tensor;
+  DLTensor tensor;
 };
 
 /// Functions of an array library, in the capsule `__dlpack_c_exchange_api__` of its array type: no call into Python, no
@@ -64,7 +64,7 @@ struct ExchangeApi {
   int (*managed_tensor_from_object)(void* object, ManagedTensorVersioned** out) = nullptr;
   int (*managed_tensor_to_object)(ManagedTensorVersioned* tensor, void** out_object) = nullptr;
   /// Borrows: what it fills is good for as long as the object lives and nobody changes it. May be null.
-  int (*tensor_from_object)(void* object, Tensor* out) = nullptr;
+  int (*tensor_from_object)(void* object, DLTensor* out) = nullptr;
   void* current_work_stream = nullptr;
 };
 

@@ -27,17 +27,17 @@ struct Bound {
 
 Bound tensors_over(const engine::Binding& binding) {
   Bound bound;
-  for (const engine::Buffer& buffer : binding.inputs) {
+  for (const engine::BoundBuffer& buffer : binding.inputs) {
     bound.inputs.append(borrowed_tensor(buffer.dtype, buffer.shape, buffer.data));
   }
-  for (const engine::Buffer& buffer : binding.outputs) {
+  for (const engine::BoundBuffer& buffer : binding.outputs) {
     bound.outputs.append(borrowed_tensor(buffer.dtype, buffer.shape, buffer.data));
     bound.names.append(nb::str(buffer.name.c_str()));
   }
   return bound;
 }
 
-class Pt2Model final : public engine::Model {
+class Pt2Model final : public engine::EngineModel {
  public:
   /// REQUIRES: Python's lock is held.
   Pt2Model(std::string name, nb::object program) : name_(std::move(name)), program_(std::move(program)) {}
@@ -97,13 +97,13 @@ class Pt2Engine final : public engine::Engine {
  public:
   [[nodiscard]] const std::string& description() const override { return description_; }
 
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     const Acquired lock;
     try {
       const nb::bytes bytes(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
       nb::object program =
           stay_at_the_end([&] { return nb::object(nb::module_::import_("leapp.runtime.pt2").attr("load")(bytes)); });
-      return std::unique_ptr<engine::Model>(std::make_unique<Pt2Model>(source.name, std::move(program)));
+      return std::unique_ptr<engine::EngineModel>(std::make_unique<Pt2Model>(source.name, std::move(program)));
     } catch (nb::python_error& error) {
       error.restore();
       return data_loss(fmt::format("cannot load {}: {}", source.name, take_exception()));

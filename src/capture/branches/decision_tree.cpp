@@ -10,7 +10,8 @@ namespace leapp::capture {
 namespace {
 
 /// The first guard before `end` at which the two went different ways; nothing: there is none that both came to.
-std::optional<std::size_t> fork_of(const std::vector<Guard>& a, const std::vector<Guard>& b, std::size_t end) {
+std::optional<std::size_t> fork_of(const std::vector<BranchCondition>& a, const std::vector<BranchCondition>& b,
+                                   std::size_t end) {
   const std::size_t common = std::min({a.size(), b.size(), end});
   for (std::size_t i = 0; i < common; ++i) {
     if (!same_question(a[i], b[i])) return std::nullopt;
@@ -22,7 +23,7 @@ std::optional<std::size_t> fork_of(const std::vector<Guard>& a, const std::vecto
 
 }  // namespace
 
-bool DecisionTree::add(std::size_t path, const std::vector<Guard>& guards) {
+bool DecisionTree::add(std::size_t path, const std::vector<BranchCondition>& guards) {
   if (guards_.size() <= path) guards_.resize(path + 1);
   guards_[path] = guards;
   return add_at(root_, path, guards);
@@ -36,13 +37,13 @@ bool DecisionTree::forks(std::size_t path, std::size_t guard) const {
   return false;
 }
 
-bool DecisionTree::add_at(std::unique_ptr<Tree>& place, std::size_t path, const std::vector<Guard>& guards) {
+bool DecisionTree::add_at(std::unique_ptr<Tree>& place, std::size_t path, const std::vector<BranchCondition>& guards) {
   if (!place) {
     place = std::make_unique<Tree>();
     place->path = path;
     return true;
   }
-  const std::vector<Guard>& known = guards_[place->path];
+  const std::vector<BranchCondition>& known = guards_[place->path];
   const std::size_t end = place->is_leaf() ? std::max(known.size(), guards.size()) : place->guard;
   if (const auto fork = fork_of(known, guards, end)) {
     auto made = std::make_unique<Tree>();
@@ -57,7 +58,7 @@ bool DecisionTree::add_at(std::unique_ptr<Tree>& place, std::size_t path, const 
     return true;
   }
   if (place->is_leaf() || guards.size() <= place->guard) return false;
-  const Guard& decides = guards[place->guard];
+  const BranchCondition& decides = guards[place->guard];
   for (std::size_t i = 0; i <= place->guard; ++i) {
     if (!same_question(known[i], guards[i])) return false;
   }

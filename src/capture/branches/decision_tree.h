@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "capture/branches/guards.h"
+#include "capture/branches/branch_conditions.h"
 
 namespace leapp::capture {
 
@@ -14,7 +14,7 @@ namespace leapp::capture {
 class DecisionTree {
  public:
   /// False: no guard tells `path` from one that is there already; then the tree is as it was.
-  bool add(std::size_t path, const std::vector<Guard>& guards);
+  bool add(std::size_t path, const std::vector<BranchCondition>& guards);
 
   /// `leaf(path)`, `fork(path, guard, yes, no)`: the guard of that number, of that path, decides between the two.
   template <typename T, typename Leaf, typename Fork>
@@ -41,7 +41,7 @@ class DecisionTree {
     [[nodiscard]] bool is_leaf() const { return !yes; }
   };
 
-  bool add_at(std::unique_ptr<Tree>& place, std::size_t path, const std::vector<Guard>& guards);
+  bool add_at(std::unique_ptr<Tree>& place, std::size_t path, const std::vector<BranchCondition>& guards);
 
   template <typename T, typename Leaf, typename Fork>
   static T fold_at(const Tree& tree, const Leaf& leaf, const Fork& fork) {
@@ -60,7 +60,7 @@ class DecisionTree {
   }
 
   std::unique_ptr<Tree> root_;
-  std::vector<std::vector<Guard>> guards_;  // by path
+  std::vector<std::vector<BranchCondition>> guards_;  // by path
 };
 
 }  // namespace leapp::capture

@@ -16,16 +16,16 @@ namespace {
 class DecisionTreeTest : public ::testing::Test {
  protected:
   /// A guard of that line. 'T', 'F'; 'E': one whose both answers led the same way.
-  static Guard guard(int line, char answer) {
-    Guard made{.op = std::make_shared<TraceOp>(), .rows = answer == 'E', .taken = answer == 'T'};
+  static BranchCondition guard(int line, char answer) {
+    BranchCondition made{.op = std::make_shared<TraceOp>(), .rows = answer == 'E', .taken = answer == 'T'};
     made.op->info = op_info("aten::is_nonzero", "");
     made.op->location = intern_location("tree.py", line, "");
     made.either = answer == 'E';
     return made;
   }
   /// One of every line from 1 on.
-  static std::vector<Guard> guards(const std::string& answers) {
-    std::vector<Guard> made;
+  static std::vector<BranchCondition> guards(const std::string& answers) {
+    std::vector<BranchCondition> made;
     for (std::size_t i = 0; i < answers.size(); ++i) made.push_back(guard(static_cast<int>(i) + 1, answers[i]));
     return made;
   }
@@ -85,7 +85,7 @@ TEST_F(DecisionTreeTest, AForkThatAPathDoesNotComeTo) {
 }
 
 TEST_F(DecisionTreeTest, AForkThatAPathPassesEitherWay) {
-  std::vector<Guard> rows = guards("T");
+  std::vector<BranchCondition> rows = guards("T");
   rows[0].rows = true;
   EXPECT_TRUE(tree_.add(0, rows));
   rows[0].taken = false;

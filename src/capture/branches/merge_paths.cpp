@@ -11,14 +11,14 @@
 #include <string>
 #include <utility>
 
+#include "capture/branches/branch_report.h"
 #include "capture/branches/decision_tree.h"
-#include "capture/branches/guard_report.h"
-#include "capture/branches/odd_paths.h"
 #include "capture/branches/path_join.h"
 #include "capture/branches/phase_paths.h"
 #include "capture/branches/phase_state.h"
 #include "capture/branches/state_slots.h"
-#include "capture/branches/unseen_ways.h"
+#include "capture/branches/unmergeable_paths.h"
+#include "capture/branches/unseen_branches.h"
 #include "capture/state/needed_leaks.h"
 #include "capture/state/reentry.h"
 #include "capture/state/state_beginnings.h"
@@ -30,12 +30,12 @@ namespace {
 class Merger {
  public:
   /// `told`: lines at which it has been said that one side was never seen.
-  Merger(NodeRecord& node, Leaks policy, Evaluator& evaluator, Logger& log, std::set<LocationId> told)
+  Merger(NodeRecord& node, Leaks policy, ConstantEvaluator& evaluator, Logger& log, std::set<LocationId> told)
       : node_(node),
         policy_(policy),
         evaluator_(evaluator),
         log_(log),
-        told_(std::move(told)),
+        reported_lines_(std::move(told)),
         builder_([](auto&&...) {}, kAfterPaths) {}
 
   void run() {
@@ -46,10 +46,10 @@ class Merger {
     }
     if (try_phases()) {
       node_.others.clear();
-      node_.ways = {};
+      node_.variants = {};
       return;
     }
-    node_.ways = {};
+    node_.variants = {};
     if (node_.guards.empty() && node_.others.empty()) return;
     while (paths_.size() > 1 && !try_merge()) {
     }
@@ -79,7 +79,7 @@ class Merger {
       if (!tree.add(i, paths_[i]->guards)) return false;
     }
     StateSlots found = find_slots_in_turn(paths_, evaluator_, *phases_);
-    std::optional<OddPath> odd = found.odd;
+    std::optional<UnmergeablePath> odd = found.odd;
     if (!odd) odd = find_unexplained(paths_, found.slots);
     if (!odd) odd = find_undecided(tree, found.slots, paths_);
     if (!odd) odd = find_other_types(found.slots);
@@ -116,24 +116,26 @@ class Merger {
   bool try_merge() {
     DecisionTree tree;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      if (!tree.add(i, paths_[i]->guards)) return take_out({i, "it went another way without a value deciding it"});
+      if (!tree.add(i, paths_[i]->guards)) return exclude_path({i, "it went another way without a value deciding it"});
     }
     StateSlots found = find_slots(paths_, evaluator_);
     if (found.odd) return refuse(*found.odd);
     if (const auto odd = find_unexplained(paths_, found.slots)) return refuse(*odd);
-    if (const auto odd = find_baked(found.slots, paths_.size(), policy_)) return take_out(*odd);
-    if (const auto odd = find_undecided(tree, found.slots, paths_)) return take_out(*odd);
+    if (const auto odd = find_baked(found.slots, paths_.size(), policy_)) return exclude_path(*odd);
+    if (const auto odd = find_undecided(tree, found.slots, paths_)) return exclude_path(*odd);
     if (const auto odd = find_other_types(found.slots)) return refuse(*odd);
     merge(tree, found.slots);
     return true;
   }
 
   /// The first call's path stays: what cannot be joined with it goes.
-  NodeRecord& odd_one(const OddPath& odd) const { return *paths_[odd.path == 0 ? paths_.size() - 1 : odd.path]; }
+  NodeRecord& odd_one(const UnmergeablePath& odd) const {
+    return *paths_[odd.path == 0 ? paths_.size() - 1 : odd.path];
+  }
 
   // What such a path leaves behind is in no sample: the model would be right in all of them, and wrong in the call
   // after.
-  bool refuse(const OddPath& odd) {
+  bool refuse(const UnmergeablePath& odd) {
     const NodeRecord& path = odd_one(odd);
     if (node_.options.export_with && policy_ == Leaks::kPromote && !refused_) {
       const LocationId line = path.guards.empty() ? 0 : path.guards.front().location();
@@ -142,10 +144,10 @@ class Merger {
           line_prefix(line), node_.name, path.first_call, way_text(path.guards, path.guards.size()), odd.reason));
     }
     refused_ = true;
-    return take_out(odd);
+    return exclude_path(odd);
   }
 
-  bool take_out(const OddPath& odd) {
+  bool exclude_path(const UnmergeablePath& odd) {
     const std::size_t index = odd.path == 0 ? paths_.size() - 1 : odd.path;
     NodeRecord& path = odd_one(odd);
     log_.info(fmt::format("node '{}': the path that call {} took is not joined with that of call 0: {}", node_.name,
@@ -157,7 +159,7 @@ class Merger {
   }
 
   void report_as_difference(const NodeRecord& path) {
-    Comparison comparison(node_, path.first_call, path.taken.empty() ? 0 : path.taken[0].second, evaluator_);
+    CallComparison comparison(node_, path.first_call, path.taken.empty() ? 0 : path.taken[0].second, evaluator_);
     for (std::size_t i = 0; i < node_.output_values.size(); ++i) {
       comparison.compare(fmt::format("output '{}' of node '{}'", node_.outputs[i].name, node_.name),
                          node_.output_values[i], path.output_values[i]);
@@ -179,8 +181,8 @@ class Merger {
         log_.warning(unknown_beginning_text(node_.name, slot.leak));
       node_.leaks.push_back(slot.own ? join.join_state(std::move(slot)) : std::move(slot.leak));
     }
-    report_unseen(join, told_, log_);
-    report_unproven(join, told_, log_);
+    report_unseen(join, reported_lines_, log_);
+    report_unproven(join, reported_lines_, log_);
     drop_unneeded_leaks(node_);
     drop_samples();
   }
@@ -216,9 +218,9 @@ class Merger {
 
   NodeRecord& node_;
   Leaks policy_;
-  Evaluator& evaluator_;
+  ConstantEvaluator& evaluator_;
   Logger& log_;
-  std::set<LocationId> told_;
+  std::set<LocationId> reported_lines_;
   TraceBuilder builder_;
   std::vector<NodeRecord*> paths_;
   bool refused_ = false;
@@ -228,11 +230,11 @@ class Merger {
 
 }  // namespace
 
-void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
+void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, ConstantEvaluator& evaluator,
                  Logger& log) {
   for (const auto& node : nodes) {
     std::set<LocationId> told = report_guards(*node, log);
-    if (node->guards.empty() && node->others.empty() && node->ways.ways.empty()) continue;
+    if (node->guards.empty() && node->others.empty() && node->variants.variants.empty()) continue;
     Merger(*node, policy, evaluator, log, std::move(told)).run();
   }
 }

@@ -24,7 +24,7 @@ namespace leapp::capture {
 
 /// For all nodes. Paths that cannot be joined with the first become differences of it, as of any later call. Warns
 /// about guards that went one way only. REQUIRES: all calls have been recorded.
-void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
+void merge_paths(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, ConstantEvaluator& evaluator,
                  Logger& log);
 
 }  // namespace leapp::capture

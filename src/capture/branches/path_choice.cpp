@@ -9,8 +9,8 @@ namespace leapp::capture {
 namespace {
 
 /// The value that `choice` gives on a path; null: it asks what was not asked there.
-ValuePtr value_on(const Choice& choice, const PathAnswers& path) {
-  const Choice* at = &choice;
+ValuePtr value_on(const PathChoice& choice, const PathAnswers& path) {
+  const PathChoice* at = &choice;
   while (!at->is_value()) {
     const std::optional<bool> answer = path.answer(at->condition);
     if (!answer) return nullptr;
@@ -78,14 +78,14 @@ ChoicePtr choose(const DecisionTree& tree, const std::vector<ValuePtr>& values, 
     const auto [asked, denied] = paths_by_answer(fork, answers);
     return changed_alone(fork, asked, denied, values, answers) == false;
   };
-  const auto holds = [&](const Choice& choice, const std::vector<std::size_t>& paths) {
+  const auto holds = [&](const PathChoice& choice, const std::vector<std::size_t>& paths) {
     for (const std::size_t path : paths) {
       if (value_on(choice, answers[path]) != values[path]) return false;
     }
     return true;
   };
   const auto leaf = [&](std::size_t path) {
-    auto made = std::make_shared<Choice>();
+    auto made = std::make_shared<PathChoice>();
     made->value = values[path];
     return Branch{std::move(made), {path}};
   };
@@ -97,11 +97,11 @@ ChoicePtr choose(const DecisionTree& tree, const std::vector<ValuePtr>& values, 
     } else if (holds(*no.choice, yes.paths)) {
       both.choice = no.choice;
     } else {
-      both.choice = std::make_shared<Choice>(Choice{.value = nullptr,
-                                                    .condition = answers[path].conditions[guard],
-                                                    .location = answers[path].guards[guard].location(),
-                                                    .yes = yes.choice,
-                                                    .no = no.choice});
+      both.choice = std::make_shared<PathChoice>(PathChoice{.value = nullptr,
+                                                            .condition = answers[path].conditions[guard],
+                                                            .location = answers[path].guards[guard].location(),
+                                                            .yes = yes.choice,
+                                                            .no = no.choice});
       return both;
     }
     const ValuePtr& condition = answers[path].conditions[guard];
@@ -113,7 +113,7 @@ ChoicePtr choose(const DecisionTree& tree, const std::vector<ValuePtr>& values, 
   return choice;
 }
 
-bool decides(const Choice& choice, const ValuePtr& condition, const PathAnswers* path) {
+bool decides(const PathChoice& choice, const ValuePtr& condition, const PathAnswers* path) {
   if (choice.is_value()) return false;
   if (choice.condition == condition) return true;
   const std::optional<bool> answer = path ? path->answer(choice.condition) : std::nullopt;
@@ -121,7 +121,7 @@ bool decides(const Choice& choice, const ValuePtr& condition, const PathAnswers*
          (answer != true && decides(*choice.no, condition, path));
 }
 
-ValuePtr emit(const Choice& choice, TraceBuilder& builder) {
+ValuePtr emit(const PathChoice& choice, TraceBuilder& builder) {
   if (choice.is_value()) return choice.value;
   const ValuePtr yes = emit(*choice.yes, builder);
   const ValuePtr no = emit(*choice.no, builder);

@@ -7,31 +7,31 @@
 #include <optional>
 #include <vector>
 
+#include "capture/branches/branch_conditions.h"
 #include "capture/branches/decision_tree.h"
-#include "capture/branches/guards.h"
 
 namespace leapp::capture {
 
 /// What decided at each guard of a path, as the one value that stands for it (value_numbers.h), and the answers.
 struct PathAnswers {
   std::vector<ValuePtr> conditions;
-  std::vector<Guard> guards;
+  std::vector<BranchCondition> guards;
 
   /// What `condition` was on this path; nothing: it was not asked.
   [[nodiscard]] std::optional<bool> answer(const ValuePtr& condition) const;
 };
 
 /// One of several values, by what decides.
-struct Choice {
+struct PathChoice {
   ValuePtr value;  ///< nothing is to be decided
   ValuePtr condition;
   LocationId location = 0;
-  std::shared_ptr<const Choice> yes;
-  std::shared_ptr<const Choice> no;
+  std::shared_ptr<const PathChoice> yes;
+  std::shared_ptr<const PathChoice> no;
 
   [[nodiscard]] bool is_value() const { return value != nullptr; }
 };
-using ChoicePtr = std::shared_ptr<const Choice>;
+using ChoicePtr = std::shared_ptr<const PathChoice>;
 
 /// A guard of a path.
 struct PathGuard {
@@ -46,8 +46,8 @@ struct PathGuard {
                                const std::vector<PathAnswers>& answers, std::vector<PathGuard>* unproven = nullptr);
 
 /// Whether `condition` decides anything in `choice`; with `path`, on the way of that path.
-[[nodiscard]] bool decides(const Choice& choice, const ValuePtr& condition, const PathAnswers* path = nullptr);
+[[nodiscard]] bool decides(const PathChoice& choice, const ValuePtr& condition, const PathAnswers* path = nullptr);
 
-[[nodiscard]] ValuePtr emit(const Choice& choice, TraceBuilder& builder);
+[[nodiscard]] ValuePtr emit(const PathChoice& choice, TraceBuilder& builder);
 
 }  // namespace leapp::capture

@@ -30,7 +30,8 @@ class PathChoiceTest : public ::testing::Test {
   void path(const std::string& asked, char result) {
     PathAnswers answers;
     for (std::size_t i = 0; i + 1 < asked.size(); i += 2) {
-      Guard guard{.op = std::make_shared<TraceOp>(), .taken = asked[i + 1] == 'T', .either = asked[i + 1] == 'E'};
+      BranchCondition guard{
+          .op = std::make_shared<TraceOp>(), .taken = asked[i + 1] == 'T', .either = asked[i + 1] == 'E'};
       guard.op->info = op_info("aten::is_nonzero", "");
       guard.op->location = intern_location("choice.py", asked[i], "");
       answers.conditions.push_back(value(asked[i]));
@@ -49,7 +50,7 @@ class PathChoiceTest : public ::testing::Test {
     for (const PathGuard& one : found) text += std::to_string(one.path) + "." + std::to_string(one.guard) + " ";
     return text;
   }
-  std::string text(const Choice& choice) {
+  std::string text(const PathChoice& choice) {
     if (choice.is_value()) return choice.value->origin->port;
     return "(" + choice.condition->origin->port + "?" + text(*choice.yes) + ":" + text(*choice.no) + ")";
   }

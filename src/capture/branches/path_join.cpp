@@ -20,7 +20,7 @@ PathJoin::PathJoin(NodeRecord& node, const std::vector<NodeRecord*>& paths, cons
   node_.joined = numbers_.results();
   for (const NodeRecord* path : paths_) {
     PathAnswers& added = answers_.emplace_back(PathAnswers{{}, path->guards});
-    for (const Guard& guard : path->guards) added.conditions.push_back(stands_for(guard.value));
+    for (const BranchCondition& guard : path->guards) added.conditions.push_back(stands_for(guard.value));
   }
 }
 
@@ -30,7 +30,7 @@ ValuePtr PathJoin::stands_for(const ValuePtr& value) {
   return numbers_.of(state ? value : bare(value));
 }
 
-const Choice& PathJoin::choose_between(const std::vector<ValuePtr>& values, const std::string& what) {
+const PathChoice& PathJoin::choose_between(const std::vector<ValuePtr>& values, const std::string& what) {
   std::vector<PathGuard> unproven;
   choices_.push_back(choose(tree_, values, answers_, &unproven));
   for (const PathGuard& guard : unproven) {
@@ -53,7 +53,7 @@ Leak PathJoin::join_state(StateSlot slot) {
   const ValuePtr found = make_value(TracedKind::kInput, slot.leak.type, {.port = ""});
   std::vector<ValuePtr> values;
   for (const ValuePtr& next : slot.next) values.push_back(next ? shaped(stands_for(next), slot.leak) : found);
-  const Choice& choice = choose_between(values, fmt::format("state '{}'", slot.leak.name));
+  const PathChoice& choice = choose_between(values, fmt::format("state '{}'", slot.leak.name));
   return join(std::move(slot.leak), choice, found);
 }
 
@@ -66,7 +66,7 @@ ValuePtr PathJoin::shaped(const ValuePtr& value, const Leak& leak) {
 }
 
 // What a path leaves alone has to be an operand of something for promote.h to find it.
-Leak PathJoin::join(Leak leak, const Choice& choice, const ValuePtr& found) {
+Leak PathJoin::join(Leak leak, const PathChoice& choice, const ValuePtr& found) {
   leak.update = emit(choice, builder_);
   if (leak.update == found) leak.update = builder_.unary("aten::alias", found);
   std::set<const TraceOp*> seen;

@@ -50,8 +50,8 @@ class PathJoin {
  private:
   ValuePtr stands_for(const ValuePtr& value);
   ValuePtr shaped(const ValuePtr& value, const Leak& leak);
-  const Choice& choose_between(const std::vector<ValuePtr>& values, const std::string& what);
-  Leak join(Leak leak, const Choice& choice, const ValuePtr& found);
+  const PathChoice& choose_between(const std::vector<ValuePtr>& values, const std::string& what);
+  Leak join(Leak leak, const PathChoice& choice, const ValuePtr& found);
 
   NodeRecord& node_;
   const std::vector<NodeRecord*>& paths_;

@@ -22,20 +22,20 @@ PathReads::PathReads(const NodeRecord& path) {
       const Use use{const_cast<TraceOp*>(op), operand};
       if (!made && is_constant(*value) && value->kind != TracedKind::kInput) {
         reads_.push_back({use, value});
-        points_.emplace(Point{op->info, op->location, turn, operand}, reads_.size() - 1);
+        points_.emplace(CallPoint{op->info, op->location, turn, operand}, reads_.size() - 1);
       }
-      where_.emplace(use, Point{op->info, op->location, turn, operand});
+      where_.emplace(use, CallPoint{op->info, op->location, turn, operand});
       ++operand;
     });
   }
 }
 
-const Read* PathReads::at(const Point& point) const {
+const Read* PathReads::at(const CallPoint& point) const {
   const auto found = points_.find(point);
   return found == points_.end() ? nullptr : &reads_[found->second];
 }
 
-const Point* PathReads::point_of(const Use& use) const {
+const CallPoint* PathReads::point_of(const Use& use) const {
   const auto found = where_.find(use);
   return found == where_.end() ? nullptr : &found->second;
 }
@@ -72,11 +72,11 @@ ValuePtr PathHistory::value_of(std::size_t path, const LeakSource& source) const
   return nullptr;
 }
 
-std::set<Point> PathHistory::places_of(const std::map<Use, Geometry>& uses) const {
-  std::set<Point> places;
+std::set<CallPoint> PathHistory::places_of(const std::map<Use, Geometry>& uses) const {
+  std::set<CallPoint> places;
   for (const auto& [use, place] : uses) {
     for (const PathReads& path : reads) {
-      if (const Point* point = path.point_of(use)) places.insert(*point);
+      if (const CallPoint* point = path.point_of(use)) places.insert(*point);
     }
   }
   return places;
@@ -84,7 +84,7 @@ std::set<Point> PathHistory::places_of(const std::map<Use, Geometry>& uses) cons
 
 std::vector<ValuePtr> roots_of(const NodeRecord& path) {
   std::vector<ValuePtr> roots = path.output_values;
-  for (const Guard& guard : path.guards) roots.push_back(guard.value);
+  for (const BranchCondition& guard : path.guards) roots.push_back(guard.value);
   for (const MemoryEnd& end : path.ends) roots.push_back(end.value);
   for (const Leak& leak : path.leaks) {
     if (leak.update) roots.push_back(leak.update);

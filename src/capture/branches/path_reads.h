@@ -23,12 +23,12 @@ struct Read {
 };
 
 /// Where in the program an operand is read: the n-th time that operator runs at that line.
-struct Point {
+struct CallPoint {
   const OpInfo* op = nullptr;
   LocationId location = 0;
   std::size_t turn = 0;
   std::size_t operand = 0;
-  auto operator<=>(const Point&) const = default;
+  auto operator<=>(const CallPoint&) const = default;
 };
 
 /// The reads of the first call of a path.
@@ -38,14 +38,14 @@ class PathReads {
 
   [[nodiscard]] const std::vector<Read>& all() const { return reads_; }
   /// Null: nothing of the kind is read there.
-  [[nodiscard]] const Read* at(const Point& point) const;
+  [[nodiscard]] const Read* at(const CallPoint& point) const;
   /// Null: it is of another path.
-  [[nodiscard]] const Point* point_of(const Use& use) const;
+  [[nodiscard]] const CallPoint* point_of(const Use& use) const;
 
  private:
   std::vector<Read> reads_;
-  std::map<Point, std::size_t> points_;
-  std::map<Use, Point> where_;
+  std::map<CallPoint, std::size_t> points_;
+  std::map<Use, CallPoint> where_;
 };
 
 struct PathHistory {
@@ -59,7 +59,7 @@ struct PathHistory {
   [[nodiscard]] bool is_own_former(std::size_t path, const Read& read) const;
   /// That value, in the trace of the path that made it. Null: its first call made none.
   [[nodiscard]] ValuePtr value_of(std::size_t path, const LeakSource& source) const;
-  [[nodiscard]] std::set<Point> places_of(const std::map<Use, Geometry>& uses) const;
+  [[nodiscard]] std::set<CallPoint> places_of(const std::map<Use, Geometry>& uses) const;
 
   const std::vector<NodeRecord*>& paths;
   std::vector<PathReads> reads;

@@ -53,8 +53,8 @@ class PathReadsTest : public ::testing::Test {
 TEST_F(PathReadsTest, TurnsOfOneLineAreToldApart) {
   const PathReads reads(*paths_[0]);
   ASSERT_EQ(reads.all().size(), 2U);
-  const Point* first = reads.point_of(reads.all()[0].use);
-  const Point* second = reads.point_of(reads.all()[1].use);
+  const CallPoint* first = reads.point_of(reads.all()[0].use);
+  const CallPoint* second = reads.point_of(reads.all()[1].use);
   ASSERT_NE(first, nullptr);
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(first->op, second->op);

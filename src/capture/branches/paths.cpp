@@ -15,19 +15,19 @@
 namespace leapp::capture {
 namespace {
 
-void count_guards(NodeRecord& record, const std::vector<Guard>& guards) {
+void count_guards(NodeRecord& record, const std::vector<BranchCondition>& guards) {
   std::map<LocationId, std::size_t> rounds;
-  for (const Guard& guard : guards) {
-    GuardCount& counted = record.guard_counts[{guard.location(), rounds[guard.location()]++}];
+  for (const BranchCondition& guard : guards) {
+    ConditionCount& counted = record.guard_counts[{guard.location(), rounds[guard.location()]++}];
     counted.op = guard.op->info;
     counted.rows = guard.rows;
     ++(guard.taken ? counted.yes : counted.no);
   }
 }
 
-std::uint64_t hash_of_answers(const std::vector<Guard>& guards) {
+std::uint64_t hash_of_answers(const std::vector<BranchCondition>& guards) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const Guard& guard : guards) {
+  for (const BranchCondition& guard : guards) {
     if (guard.rows) continue;
     hash = (hash ^ (guard.location() * 2U + (guard.taken ? 1U : 0U))) * 0x100000001b3ULL;
     hash ^= hash >> 29U;
@@ -36,11 +36,12 @@ std::uint64_t hash_of_answers(const std::vector<Guard>& guards) {
 }
 
 /// Whether what the program was told was the same. `rows`: and what it could see of lengths, too.
-bool same_answers(const std::vector<Guard>& a, const std::vector<Guard>& b, bool rows) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Guard& first, const Guard& second) {
-    if (!same_question(first, second)) return false;
-    return first.taken == second.taken || (first.rows && (first.either || !rows));
-  });
+bool same_answers(const std::vector<BranchCondition>& a, const std::vector<BranchCondition>& b, bool rows) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const BranchCondition& first, const BranchCondition& second) {
+                      if (!same_question(first, second)) return false;
+                      return first.taken == second.taken || (first.rows && (first.either || !rows));
+                    });
 }
 
 /// Whether two calls ran the same operators on the same things, whatever the numbers and lengths.
@@ -99,7 +100,7 @@ NodeRecord* known_path(NodeRecord& record, const CallTrace& call) {
   for (NodeRecord* path : paths) {
     if (!same_answers(path->guards, call.guards, false) || !SameProgram()(*path, call)) continue;
     for (std::size_t i = 0; i < call.guards.size(); ++i) {
-      Guard& guard = path->guards[i];
+      BranchCondition& guard = path->guards[i];
       guard.either = guard.either || guard.taken != call.guards[i].taken;
     }
     return path;
@@ -125,7 +126,7 @@ void begin_path(NodeRecord& record, const CallTrace& call) {
   record.ends = call.ends;
   record.first_call = call.call;
   record.taken.emplace_back(call.call, call.pass);
-  if (call.guards.empty()) record.ways.calls.emplace_back(call.call, call.pass);
+  if (call.guards.empty()) record.variants.calls.emplace_back(call.call, call.pass);
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ TakenPath take_path(NodeRecord& record, const CallTrace& call) {
   }
   if (NodeRecord* known = known_path(record, call)) {
     if (!call.guards.empty()) known->taken.emplace_back(call.call, call.pass);
-    if (call.guards.empty()) known->ways.calls.emplace_back(call.call, call.pass);
+    if (call.guards.empty()) known->variants.calls.emplace_back(call.call, call.pass);
     return {known, false};
   }
   const std::uint64_t hash = hash_of_answers(call.guards);

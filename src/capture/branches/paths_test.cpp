@@ -105,8 +105,8 @@ TEST_F(PathsTest, RoundsOfALoopAreCountedEach) {
   loop(0b0000001);
   loop(0b0000011);
   const LocationId line = record_.guards[0].location();
-  const GuardCount first = record_.guard_counts.at({line, 0});
-  const GuardCount second = record_.guard_counts.at({line, 1});
+  const ConditionCount first = record_.guard_counts.at({line, 0});
+  const ConditionCount second = record_.guard_counts.at({line, 1});
   EXPECT_EQ(std::pair(first.yes, first.no), std::pair(std::size_t{2}, std::size_t{0}));
   EXPECT_EQ(std::pair(second.yes, second.no), std::pair(std::size_t{1}, std::size_t{1}));
   EXPECT_EQ(record_.guard_counts.size(), 7U);

@@ -8,7 +8,7 @@
 
 #include "capture/branches/decision_tree.h"
 #include "capture/branches/path_reads.h"
-#include "capture/branches/ways.h"
+#include "capture/branches/unguarded_variants.h"
 #include "capture/hook/op_info.h"
 #include "capture/trace/slice.h"
 
@@ -18,11 +18,11 @@ namespace {
 std::vector<std::unique_ptr<NodeRecord>> ways_of_node(const NodeRecord& node) {
   std::vector<std::unique_ptr<NodeRecord>> found;
   const auto add = [&](const NodeRecord& path) {
-    if (path.ways.ways.empty()) return found.push_back(copy_of_way(path));
-    for (const auto& way : path.ways.ways) found.push_back(copy_of_way(*way));
+    if (path.variants.variants.empty()) return found.push_back(copy_of_way(path));
+    for (const auto& way : path.variants.variants) found.push_back(copy_of_way(*way));
     for (std::size_t i = 0; i < path.guards.size(); ++i) {
       // Rows that turned out to be no question after the way had been copied.
-      for (std::size_t way = found.size() - path.ways.ways.size(); way < found.size(); ++way)
+      for (std::size_t way = found.size() - path.variants.variants.size(); way < found.size(); ++way)
         found[way]->guards[i].either = found[way]->guards[i].either || path.guards[i].either;
     }
   };
@@ -33,8 +33,10 @@ std::vector<std::unique_ptr<NodeRecord>> ways_of_node(const NodeRecord& node) {
 }
 
 bool has_ways(const NodeRecord& node) {
-  const auto several = [](const NodeRecord& path) { return path.ways.diverged && path.ways.ways.size() > 1; };
-  const auto lost = [](const NodeRecord& path) { return path.ways.given_up; };
+  const auto several = [](const NodeRecord& path) {
+    return path.variants.diverged && path.variants.variants.size() > 1;
+  };
+  const auto lost = [](const NodeRecord& path) { return path.variants.given_up; };
   if (lost(node) || !node.not_kept.empty()) return false;
   if (std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return lost(*other); }))
     return false;
@@ -82,7 +84,7 @@ bool PhasePaths::ask_for_phases() {
   const auto ways_of = ways_by_phase(schedule_, way_of_call_);
   groups_ = group_phases(ways_of, [&](const std::set<std::size_t>& ways) { return is_decided(ways); });
   group_of_.assign(ways_.size(), 0);
-  std::vector<std::vector<Guard>> asked(ways_.size());
+  std::vector<std::vector<BranchCondition>> asked(ways_.size());
   std::vector<bool> known(ways_.size(), false);
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     std::set<std::size_t> ways;

@@ -44,7 +44,7 @@ PhaseReads::Points PhaseReads::look_at(const std::vector<NodeRecord*>& ways) con
     for (const Leak& leak : way->leaks) {
       if (!is_kept_value(leak, *way)) continue;
       for (const auto& [use, place] : leak.uses) {
-        if (const Point* point = points.point_of(use)) look_at(leak, found[*point]);
+        if (const CallPoint* point = points.point_of(use)) look_at(leak, found[*point]);
       }
     }
   }
@@ -94,7 +94,7 @@ std::optional<std::vector<PhaseReads::ReadClass>> PhaseReads::classes_of(const L
                                                                          const Points& found) {
   std::map<std::size_t, ReadClass> by_phase;
   for (const auto& [use, place] : leak.uses) {
-    const Point* point = points.point_of(use);
+    const CallPoint* point = points.point_of(use);
     const auto reads = point ? found.find(*point) : found.end();
     if (reads == found.end()) continue;
     if (!reads->second.agree) return std::nullopt;

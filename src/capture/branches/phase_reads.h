@@ -53,7 +53,7 @@ class PhaseReads {
     std::map<std::size_t, ReadClass> by_phase;
     bool agree = true;  // the same in the same phase
   };
-  using Points = std::map<Point, PointReads>;
+  using Points = std::map<CallPoint, PointReads>;
 
   [[nodiscard]] Points look_at(const std::vector<NodeRecord*>& ways) const;
   void look_at(const Leak& leak, PointReads& reads) const;

@@ -53,7 +53,7 @@ keep %2
   bool split(const std::string& taken) {
     record(queue(taken));
     for (std::uint64_t pass = 0; pass <= taken.size(); ++pass) way_in_[pass] = 0;
-    // What a way remembers besides (ways.h): the value itself.
+    // What a way remembers besides (unguarded_variants.h): the value itself.
     for (Leak& leak : paths_[0]->leaks) {
       for (const Leak::Seen& seen : leak.seen) leak.values.try_emplace({seen.source.port, seen.source.key}, read());
     }

@@ -31,7 +31,7 @@ std::string phase_remedy() {
       "that decides (`if self.place == 0`), which the model then does, too");
 }
 
-void add_phase(NodeRecord& node, const PhasePaths& phases, TraceBuilder& builder, Evaluator& evaluator) {
+void add_phase(NodeRecord& node, const PhasePaths& phases, TraceBuilder& builder, ConstantEvaluator& evaluator) {
   const auto content = [&](std::size_t call) {
     const auto phase = static_cast<std::int64_t>(phases.schedule().phase_of(call));
     return evaluator.value_of(builder.full({}, phase, at::kLong));

@@ -17,6 +17,6 @@ namespace leapp::capture {
 [[nodiscard]] std::string phase_remedy();
 
 /// The number that decides between the ways becomes state. REQUIRES: the paths of `phases` have been joined in `node`.
-void add_phase(NodeRecord& node, const PhasePaths& phases, TraceBuilder& builder, Evaluator& evaluator);
+void add_phase(NodeRecord& node, const PhasePaths& phases, TraceBuilder& builder, ConstantEvaluator& evaluator);
 
 }  // namespace leapp::capture

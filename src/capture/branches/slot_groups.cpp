@@ -77,7 +77,7 @@ class Grouper {
     find_written();
     find_shared_names();
     std::map<std::string, std::size_t> known;
-    std::map<Point, std::size_t> places;
+    std::map<CallPoint, std::size_t> places;
     std::map<Found, std::size_t> values;
     for (std::size_t path = 0; path < history_.paths.size(); ++path) {
       for (const Leak& leak : history_.paths[path]->leaks) {
@@ -89,7 +89,7 @@ class Grouper {
           for (const Found& found : found_by(leak)) at = join(values.try_emplace(found, at).first->second, at);
         }
         for (const auto& [use, place] : leak.uses) {
-          const Point* point = signs_ == SlotSigns::kPlaces ? history_.reads[path].point_of(use) : nullptr;
+          const CallPoint* point = signs_ == SlotSigns::kPlaces ? history_.reads[path].point_of(use) : nullptr;
           if (point) at = join(places.try_emplace(*point, at).first->second, at);
         }
         for (auto& [text, group] : known) group = joined(group);

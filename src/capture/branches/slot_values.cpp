@@ -16,14 +16,14 @@ namespace {
 
 class NextValues {
  public:
-  NextValues(const PathHistory& history, const SlotEvidence& evidence, Evaluator& evaluator, StateSlot& slot)
+  NextValues(const PathHistory& history, const SlotEvidence& evidence, ConstantEvaluator& evaluator, StateSlot& slot)
       : history_(history),
         evidence_(evidence),
         evaluator_(evaluator),
         slot_(slot),
         known_(history.paths.size(), false) {}
 
-  std::optional<OddPath> find() {
+  std::optional<UnmergeablePath> find() {
     run();
     return std::move(odd_);
   }
@@ -242,21 +242,21 @@ class NextValues {
   }
 
   void make_odd(std::size_t path, std::string reason) {
-    if (!odd_) odd_ = OddPath{path, std::move(reason)};
+    if (!odd_) odd_ = UnmergeablePath{path, std::move(reason)};
   }
 
   const PathHistory& history_;
   const SlotEvidence& evidence_;
-  Evaluator& evaluator_;
+  ConstantEvaluator& evaluator_;
   StateSlot& slot_;
   std::vector<bool> known_;  // by path
-  std::optional<OddPath> odd_;
+  std::optional<UnmergeablePath> odd_;
 };
 
 }  // namespace
 
-std::optional<OddPath> find_next_values(const PathHistory& history, const SlotEvidence& evidence, Evaluator& evaluator,
-                                        StateSlot& slot) {
+std::optional<UnmergeablePath> find_next_values(const PathHistory& history, const SlotEvidence& evidence,
+                                                ConstantEvaluator& evaluator, StateSlot& slot) {
   return NextValues(history, evidence, evaluator, slot).find();
 }
 

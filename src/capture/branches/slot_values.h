@@ -26,7 +26,7 @@ struct SlotEvidence {
 };
 
 /// Fills slot.next, and what it takes to read it; else says which path cannot be joined.
-std::optional<OddPath> find_next_values(const PathHistory& history, const SlotEvidence& evidence, Evaluator& evaluator,
-                                        StateSlot& slot);
+std::optional<UnmergeablePath> find_next_values(const PathHistory& history, const SlotEvidence& evidence,
+                                                ConstantEvaluator& evaluator, StateSlot& slot);
 
 }  // namespace leapp::capture

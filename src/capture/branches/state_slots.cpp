@@ -22,7 +22,7 @@ namespace {
 
 class Finder {
  public:
-  Finder(const std::vector<NodeRecord*>& paths, Evaluator& evaluator, const PhasePaths* phases = nullptr,
+  Finder(const std::vector<NodeRecord*>& paths, ConstantEvaluator& evaluator, const PhasePaths* phases = nullptr,
          SlotSigns signs = SlotSigns::kPlaces)
       : history_(paths), evaluator_(evaluator), phases_(phases), signs_(signs), groups_(group_leaks(history_, signs)) {}
 
@@ -56,7 +56,7 @@ class Finder {
   }
 
  private:
-  std::optional<OddPath> next_values(StateSlot& slot, const SlotGroup& group) {
+  std::optional<UnmergeablePath> next_values(StateSlot& slot, const SlotGroup& group) {
     const auto is_set_after = [&](std::size_t path, const std::vector<bool>& sets) {
       return phases_ && phases_->is_set_after(path, slot.leak.uses, sets);
     };
@@ -143,10 +143,10 @@ class Finder {
   }
 
   bool are_read_at_one_place(const StateSlot& a, const StateSlot& b) const {
-    const std::set<Point> places = history_.places_of(a.leak.uses);
-    const std::set<Point> others = history_.places_of(b.leak.uses);
+    const std::set<CallPoint> places = history_.places_of(a.leak.uses);
+    const std::set<CallPoint> others = history_.places_of(b.leak.uses);
     return a.leak.type == b.leak.type &&
-           std::any_of(places.begin(), places.end(), [&](const Point& place) { return others.contains(place); });
+           std::any_of(places.begin(), places.end(), [&](const CallPoint& place) { return others.contains(place); });
   }
 
   static std::string replaced_text(const StateSlot& slot) {
@@ -254,11 +254,11 @@ class Finder {
   // another path tells.
   void align(StateSlot& slot) {
     aligned_.clear();
-    const std::set<Point> points = history_.places_of(slot.leak.uses);
+    const std::set<CallPoint> points = history_.places_of(slot.leak.uses);
     for (std::size_t path = 0; path < history_.paths.size(); ++path) {
       const bool reads_it = std::any_of(slot.leak.uses.begin(), slot.leak.uses.end(),
                                         [&](const auto& use) { return history_.reads[path].point_of(use.first); });
-      for (const Point& point : points) {
+      for (const CallPoint& point : points) {
         const Read* read = history_.reads[path].at(point);
         if (!read || read->value->type != slot.leak.type || is_taken(read->use)) continue;
         if (slot.leak.uses.contains(read->use) || (reads_it && !history_.is_own_former(path, *read))) continue;
@@ -330,39 +330,41 @@ class Finder {
   }
 
   void make_odd(std::size_t path, std::string reason) {
-    if (!odd_) odd_ = OddPath{path, std::move(reason)};
+    if (!odd_) odd_ = UnmergeablePath{path, std::move(reason)};
   }
 
   PathHistory history_;
-  Evaluator& evaluator_;
+  ConstantEvaluator& evaluator_;
   const PhasePaths* phases_;
   SlotSigns signs_;
   SlotGroups groups_;
   std::vector<FormerRead>* formers_ = nullptr;  // of the slot at hand
   std::vector<Leak::Seen> aligned_;             // of the slot at hand: what first calls found
   StateSlots found_;
-  std::optional<OddPath> odd_;
+  std::optional<UnmergeablePath> odd_;
 };
 
 }  // namespace
 
-StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator) {
+StateSlots find_slots(const std::vector<NodeRecord*>& paths, ConstantEvaluator& evaluator) {
   return Finder(paths, evaluator).run();
 }
 
-StateSlots find_slots_in_turn(const std::vector<NodeRecord*>& paths, Evaluator& evaluator, const PhasePaths& phases) {
+StateSlots find_slots_in_turn(const std::vector<NodeRecord*>& paths, ConstantEvaluator& evaluator,
+                              const PhasePaths& phases) {
   // One state that all paths share is one slot; only where it cannot be that, each value has its own.
   StateSlots found = Finder(paths, evaluator, &phases).run();
   return found.odd ? Finder(paths, evaluator, &phases, SlotSigns::kValues).run() : found;
 }
 
-std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, const std::vector<StateSlot>& slots) {
+std::optional<UnmergeablePath> find_unexplained(const std::vector<NodeRecord*>& paths,
+                                                const std::vector<StateSlot>& slots) {
   const std::map<Use, std::string> states = operands_of(slots);
   for (std::size_t path = paths.size(); path-- > 0;) {
     const NodeRecord& record = *paths[path];
     if (record.taken.empty()) continue;
     std::vector<ValuePtr> roots = record.output_values;
-    for (const Guard& guard : record.guards) roots.push_back(guard.value);
+    for (const BranchCondition& guard : record.guards) roots.push_back(guard.value);
     for (const StateSlot& slot : slots) {
       if (slot.own && slot.next[path]) roots.push_back(slot.next[path]);
     }
@@ -375,7 +377,7 @@ std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, c
         kept = kept || (source && !states.contains({const_cast<TraceOp*>(op), operand}));
         ++operand;
       });
-      if (kept) return OddPath{path, fmt::format("it reads something that was kept{}", at_line(op->location))};
+      if (kept) return UnmergeablePath{path, fmt::format("it reads something that was kept{}", at_line(op->location))};
     }
   }
   return std::nullopt;

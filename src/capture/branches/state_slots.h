@@ -33,25 +33,27 @@ struct StateSlot {
 }
 
 /// A path that cannot be put together with others, and why.
-struct OddPath {
+struct UnmergeablePath {
   std::size_t path = 0;
   std::string reason;
 };
 
 struct StateSlots {
   std::vector<StateSlot> slots;
-  std::optional<OddPath> odd;  ///< then there are no slots
+  std::optional<UnmergeablePath> odd;  ///< then there are no slots
 };
 
 class PhasePaths;
 
 /// `paths`: of one node, in the order of their first calls.
-StateSlots find_slots(const std::vector<NodeRecord*>& paths, Evaluator& evaluator);
+StateSlots find_slots(const std::vector<NodeRecord*>& paths, ConstantEvaluator& evaluator);
 /// The same for paths that come in turn.
-StateSlots find_slots_in_turn(const std::vector<NodeRecord*>& paths, Evaluator& evaluator, const PhasePaths& phases);
+StateSlots find_slots_in_turn(const std::vector<NodeRecord*>& paths, ConstantEvaluator& evaluator,
+                              const PhasePaths& phases);
 
 /// A path that reads what a node left in an earlier call, where no slot stands for it.
-std::optional<OddPath> find_unexplained(const std::vector<NodeRecord*>& paths, const std::vector<StateSlot>& slots);
+std::optional<UnmergeablePath> find_unexplained(const std::vector<NodeRecord*>& paths,
+                                                const std::vector<StateSlot>& slots);
 
 /// What an operand stands for, for all operands of all slots. Equal texts: the same part of the same state.
 std::map<Use, std::string> operands_of(const std::vector<StateSlot>& slots);

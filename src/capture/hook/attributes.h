@@ -10,7 +10,7 @@
 #include <exception>
 #include <string>
 
-#include "capture/recorder/value_type.h"
+#include "capture/trace/value_type.h"
 #include "graph/attribute.h"
 
 namespace leapp::capture {

@@ -16,32 +16,32 @@
 #include "base/console.h"
 #include "capture/hook/arguments.h"
 #include "capture/hook/op_info.h"
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "torch_types/host.h"
 
 namespace leapp::capture {
 namespace {
 
-using Slot = std::atomic<std::shared_ptr<Recorder>>;
+using Slot = std::atomic<std::shared_ptr<OpRecorder>>;
 
 // Another one in each process: what a thread was about to do with the old one as the process forked, it never finishes.
 Slot g_first_recorder;
 std::atomic<Slot*> g_recorder{&g_first_recorder};
 std::atomic<at::CallbackHandle> g_handle{at::INVALID_CALLBACK_HANDLE};
 
-std::shared_ptr<Recorder> recorder_of_process() { return g_recorder.load()->load(); }
-void set_recorder_of_process(std::shared_ptr<Recorder> recorder) { g_recorder.load()->store(std::move(recorder)); }
+std::shared_ptr<OpRecorder> recorder_of_process() { return g_recorder.load()->load(); }
+void set_recorder_of_process(std::shared_ptr<OpRecorder> recorder) { g_recorder.load()->store(std::move(recorder)); }
 
 thread_local int t_unrecorded = 0;
 // Null: that of the process. No shared_ptr, whose end glibc would have to write down, or else end the process.
-thread_local const std::shared_ptr<Recorder>* t_recorder = nullptr;
+thread_local const std::shared_ptr<OpRecorder>* t_recorder = nullptr;
 thread_local const OpInfo* t_look_inside = nullptr;
 thread_local bool t_inside = false;  // an operator is being recorded: what it calls is part of it
 
-std::shared_ptr<Recorder> recorder_now() { return t_recorder ? *t_recorder : recorder_of_process(); }
+std::shared_ptr<OpRecorder> recorder_now() { return t_recorder ? *t_recorder : recorder_of_process(); }
 
 struct Context : at::ObserverContext {
-  std::shared_ptr<Recorder> recorder;
+  std::shared_ptr<OpRecorder> recorder;
   PendingOp op;
   bool recorded = false;
   int exceptions = 0;
@@ -86,7 +86,7 @@ std::optional<c10::Device> copies_from(const OpInfo& info, Inputs inputs) {
 std::unique_ptr<at::ObserverContext> started(const at::RecordFunction& record) {
   if (t_unrecorded > 0 || t_inside || at::in_parallel_region()) return nullptr;
   // First of all: in a forked child there is none, and locks may be as threads of the parent had them.
-  std::shared_ptr<Recorder> recorder = recorder_now();
+  std::shared_ptr<OpRecorder> recorder = recorder_now();
   if (!recorder) return nullptr;
   const OpInfo* info = op_info(record);
   if (!info || transparent(*info, record.inputs())) return nullptr;
@@ -112,7 +112,7 @@ std::unique_ptr<at::ObserverContext> started(const at::RecordFunction& record) {
 }
 
 /// An operator of which nobody knows what it was: torch takes exceptions for no matter, and goes on.
-void lose_operator(const std::shared_ptr<Recorder>& recorder) noexcept {
+void lose_operator(const std::shared_ptr<OpRecorder>& recorder) noexcept {
   if (recorder) recorder->lose_to_exception("recording an operator");
 }
 
@@ -137,7 +137,7 @@ void finish(const at::RecordFunction& record, Context* context) {
   const std::vector<c10::IValue>& outputs = record.outputs();
   if (outputs.size() < count) return context->recorder->abandon(context->op);
   const auto results = c10::ArrayRef<c10::IValue>(outputs).slice(outputs.size() - count);
-  if (!context->outermost && context->recorder->explained(context->op, results)) return;
+  if (!context->outermost && context->recorder->fully_decomposed(context->op, results)) return;
   context->recorder->finish(context->op, results);
 }
 
@@ -161,16 +161,16 @@ Unrecorded::~Unrecorded() { --t_unrecorded; }
 LookInside::LookInside(const OpInfo* op) { t_look_inside = op; }
 LookInside::~LookInside() { t_look_inside = nullptr; }
 
-RecordInto::RecordInto(std::shared_ptr<Recorder> recorder)
+RecordInto::RecordInto(std::shared_ptr<OpRecorder> recorder)
     : recorder_(std::move(recorder)), before_(std::exchange(t_recorder, &recorder_)) {}
 RecordInto::~RecordInto() { t_recorder = before_; }
 
-std::shared_ptr<Recorder> recorder_of_thread() {
+std::shared_ptr<OpRecorder> recorder_of_thread() {
   if (t_unrecorded > 0 || t_inside || is_transformed()) return nullptr;
   return recorder_now();
 }
 
-void install_hook(std::shared_ptr<Recorder> recorder) {
+void install_hook(std::shared_ptr<OpRecorder> recorder) {
   // There is one that torch could not take away for want of memory, or of the process that this one was forked from.
   if (g_handle.load() == at::INVALID_CALLBACK_HANDLE) {
     g_handle.store(at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)

@@ -9,7 +9,7 @@
 namespace leapp::capture {
 
 class OpInfo;
-class Recorder;
+class OpRecorder;
 
 /// The next call of `op` on this thread is not recorded, but what it calls is.
 class LookInside {
@@ -23,21 +23,21 @@ class LookInside {
 /// Operators of this thread go to another recorder while one exists.
 class RecordInto {
  public:
-  explicit RecordInto(std::shared_ptr<Recorder> recorder);
+  explicit RecordInto(std::shared_ptr<OpRecorder> recorder);
   ~RecordInto();
   RecordInto(const RecordInto&) = delete;
   RecordInto& operator=(const RecordInto&) = delete;
 
  private:
-  std::shared_ptr<Recorder> recorder_;
-  const std::shared_ptr<Recorder>* before_;
+  std::shared_ptr<OpRecorder> recorder_;
+  const std::shared_ptr<OpRecorder>* before_;
 };
 
 /// The one that operators of this thread go to; null: they are not recorded, or not as the program calls them.
-[[nodiscard]] std::shared_ptr<Recorder> recorder_of_thread();
+[[nodiscard]] std::shared_ptr<OpRecorder> recorder_of_thread();
 
 /// Every operator of every thread goes to `recorder` until remove_hook(). REQUIRES: no hook is installed.
-void install_hook(std::shared_ptr<Recorder> recorder);
+void install_hook(std::shared_ptr<OpRecorder> recorder);
 void remove_hook() noexcept;
 [[nodiscard]] bool hook_installed();
 /// In the child, after a fork: operators are not recorded any more. The threads that do so stayed with the parent.

@@ -285,11 +285,11 @@ bool OpInfo::reads(std::size_t argument) const {
   return !twin().op || std::find(used.begin(), used.end(), static_cast<int>(argument)) != used.end();
 }
 
-const FunctionalTwin& OpInfo::twin() const {
+const FunctionalVariant& OpInfo::twin() const {
   static std::mutex mutex;  // the last operators of one session and the first of the next may meet
   const std::lock_guard lock(mutex);
   if (twin_) return *twin_;
-  FunctionalTwin best;  // kept once it is found: memory may run out before
+  FunctionalVariant best;  // kept once it is found: memory may run out before
   const std::size_t own = static_cast<std::size_t>(std::count(return_aliases_.begin(), return_aliases_.end(), -1));
   std::size_t best_score = 0;
   for (const std::string& candidate : functional_names(name())) {
@@ -304,8 +304,8 @@ const FunctionalTwin& OpInfo::twin() const {
       const std::size_t score = 1 + (handle.operator_name().overload_name == overload() ? 1 : 0);
       if (score <= best_score) continue;
       best_score = score;
-      best = FunctionalTwin{op_info(candidate, handle.operator_name().overload_name), std::move(*mapping),
-                            one_list ? 0 : own};
+      best = FunctionalVariant{op_info(candidate, handle.operator_name().overload_name), std::move(*mapping),
+                               one_list ? 0 : own};
     }
     if (best_score > 0) break;
   }
@@ -327,7 +327,7 @@ Registry& registry() {
 
 }  // namespace
 
-const OpInfo* find_op(const std::string& name, const std::string& overload) {
+const OpInfo* find_op_info(const std::string& name, const std::string& overload) {
   Registry& table = registry();
   const std::string key = name + "." + overload;
   {
@@ -342,7 +342,7 @@ const OpInfo* find_op(const std::string& name, const std::string& overload) {
 }
 
 const OpInfo* op_info(const std::string& name, const std::string& overload) {
-  const OpInfo* found = find_op(name, overload);
+  const OpInfo* found = find_op_info(name, overload);
   TORCH_CHECK(found, "LEAPP needs the operator ", name, ".", overload, ", which this PyTorch does not have");
   return found;
 }
@@ -360,7 +360,7 @@ const OpInfo* op_info(const at::RecordFunction& record) {
   }
   const std::optional<c10::OperatorName> name = record.operator_name();
   if (!name) return nullptr;
-  const OpInfo* info = find_op(name->name, name->overload_name);
+  const OpInfo* info = find_op_info(name->name, name->overload_name);
   if (info) {
     const std::unique_lock lock(table.mutex);
     table.by_address[address] = info;

@@ -40,7 +40,7 @@ enum class OpClass : std::uint8_t {
 };
 
 /// The functional form of an operator that writes to its arguments.
-struct FunctionalTwin {
+struct FunctionalVariant {
   const class OpInfo* op = nullptr;
   std::vector<int> arguments;       ///< for each argument of the twin, the argument of the original, or -1: default
   std::size_t leading_results = 0;  ///< results that are the original's own, before those of the written arguments
@@ -84,7 +84,7 @@ class OpInfo {
   [[nodiscard]] bool has_kernel(c10::DispatchKey key) const;
 
   /// REQUIRES: !writes().empty(). Null op: there is none.
-  [[nodiscard]] const FunctionalTwin& twin() const;
+  [[nodiscard]] const FunctionalVariant& twin() const;
 
   /// False for an argument that is only written to: what it held before does not matter.
   [[nodiscard]] bool reads(std::size_t argument) const;
@@ -102,7 +102,7 @@ class OpInfo {
   std::vector<std::size_t> writes_;
   std::vector<int> return_aliases_;
   OpFacts facts_;
-  mutable std::optional<FunctionalTwin> twin_;  // found on first use, under the session's lock
+  mutable std::optional<FunctionalVariant> twin_;  // found on first use, under the session's lock
 };
 
 /// The operator a record stands for, or nullptr when it has no schema (an autograd.Function, a profiler range).
@@ -113,6 +113,6 @@ const OpInfo* op_info(const at::RecordFunction& record);
 const OpInfo* op_info(const std::string& name, const std::string& overload);
 
 /// Same, nullptr when it is not registered.
-const OpInfo* find_op(const std::string& name, const std::string& overload);
+const OpInfo* find_op_info(const std::string& name, const std::string& overload);
 
 }  // namespace leapp::capture

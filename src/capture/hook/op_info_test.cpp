@@ -15,7 +15,7 @@ TEST(OpInfo, WhatIsWrittenAndItsFunctionalForm) {
   ASSERT_NE(add->twin().op, nullptr);
   EXPECT_EQ(add->twin().op->qualified_name(), "aten::add.Tensor");
   EXPECT_EQ(op_info("aten::add", "Tensor")->argument("alpha"), 2);
-  EXPECT_EQ(find_op("aten::no_such", ""), nullptr);
+  EXPECT_EQ(find_op_info("aten::no_such", ""), nullptr);
   EXPECT_ANY_THROW(op_info("aten::no_such", ""));
   EXPECT_TRUE(op_info("aten::rand_like", "")->facts().random);
   EXPECT_TRUE(op_info("aten::nonzero", "")->facts().dynamic_shape);

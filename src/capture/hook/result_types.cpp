@@ -17,7 +17,7 @@ namespace {
 
 using DTypes = std::optional<std::vector<at::ScalarType>>;
 
-const c10::IValue& argument(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs, std::size_t at) {
+const c10::IValue& argument(const FunctionalVariant& twin, c10::ArrayRef<const c10::IValue> inputs, std::size_t at) {
   const int from = twin.arguments[at];
   return from >= 0 ? inputs[static_cast<std::size_t>(from)] : *twin.op->schema().arguments()[at].default_value();
 }
@@ -45,7 +45,7 @@ c10::IValue stand_in(const c10::IValue& value) {
 }
 
 // Promotion looks at dtypes, at which operands are 0-d, and at the kinds of Python numbers.
-std::string signature(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
+std::string signature(const FunctionalVariant& twin, c10::ArrayRef<const c10::IValue> inputs) {
   std::string key = twin.op->qualified_name();
   for (std::size_t i = 0; i < twin.arguments.size(); ++i) {
     const c10::IValue& value = argument(twin, inputs, i);
@@ -60,7 +60,7 @@ std::string signature(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValu
   return key;
 }
 
-DTypes ask_torch(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
+DTypes ask_torch(const FunctionalVariant& twin, c10::ArrayRef<const c10::IValue> inputs) {
   try {
     const Suppress quiet;
     std::vector<c10::IValue> stack;
@@ -83,7 +83,7 @@ struct Known {
 
 }  // namespace
 
-DTypes result_dtypes(const FunctionalTwin& twin, c10::ArrayRef<const c10::IValue> inputs) {
+DTypes result_dtypes(const FunctionalVariant& twin, c10::ArrayRef<const c10::IValue> inputs) {
   static auto* known = new Known();
   const std::string key = signature(twin, inputs);
   {

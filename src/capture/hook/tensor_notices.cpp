@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "capture/hook/hook.h"
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/recorder/tensor_content.h"
 #include "torch_types/host.h"
 

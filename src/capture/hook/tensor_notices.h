@@ -16,12 +16,12 @@
 
 namespace leapp::capture {
 
-class Recorder;
+class OpRecorder;
 
 /// What happens to tensors without an operator that torch shows to its observers: a front end tells. Thread-safe.
 class TensorNotices {
  public:
-  TensorNotices(std::shared_ptr<Recorder> recorder, FrontEnd& front_end)
+  TensorNotices(std::shared_ptr<OpRecorder> recorder, FrontEnd& front_end)
       : recorder_(std::move(recorder)), front_end_(front_end) {}
 
   void name(const at::Tensor& tensor, const std::string& name, bool parameter);
@@ -55,7 +55,7 @@ class TensorNotices {
   [[nodiscard]] at::Tensor view_at(const IndexedView& wanted);
 
  private:
-  std::shared_ptr<Recorder> recorder_;
+  std::shared_ptr<OpRecorder> recorder_;
   FrontEnd& front_end_;
 };
 

@@ -18,7 +18,7 @@ Status FirstError::take() {
   return std::exchange(status_, Status());
 }
 
-void Completeness::lose(StatusCode code) noexcept {
+void Completeness::mark_incomplete(StatusCode code) noexcept {
   StatusCode before = StatusCode::kOk;
   if (!lost_.compare_exchange_strong(before, code) && before == StatusCode::kInternal) lost_.store(code);
 }

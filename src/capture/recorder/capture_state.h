@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/branches/guards.h"
+#include "capture/branches/branch_conditions.h"
 #include "capture/recorder/escapes.h"
 #include "capture/recorder/open_calls.h"
 #include "capture/recorder/tensor_table.h"
@@ -36,7 +36,7 @@ class Completeness {
  public:
   /// Something was written down by halves, or not at all: from here on nobody may look at any of it. The first code
   /// that is not kInternal stays.
-  void lose(StatusCode code) noexcept;
+  void mark_incomplete(StatusCode code) noexcept;
   [[nodiscard]] StatusCode lost() const noexcept { return lost_.load(); }
 
  private:
@@ -60,7 +60,7 @@ struct CaptureState {
   TraceBuilder builder;
   TensorTable table;
   Escapes escapes;
-  GuardLog guards;
+  ConditionLog guards;
   /// Results of operators that read a number out of constants while nodes were open, and where.
   std::vector<std::pair<ValuePtr, LocationId>> numbers_of_constants;
 };

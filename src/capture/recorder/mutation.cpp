@@ -15,7 +15,7 @@
 namespace leapp::capture {
 namespace {
 
-std::vector<TraceArgument> twin_arguments(const FunctionalTwin& twin, const std::vector<TraceArgument>& original) {
+std::vector<TraceArgument> twin_arguments(const FunctionalVariant& twin, const std::vector<TraceArgument>& original) {
   std::vector<TraceArgument> arguments;
   const auto& schema = twin.op->schema().arguments();
   for (std::size_t i = 0; i < twin.arguments.size(); ++i) {
@@ -29,7 +29,7 @@ std::vector<TraceArgument> twin_arguments(const FunctionalTwin& twin, const std:
 }  // namespace
 
 void Mutation::write(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random) {
-  const FunctionalTwin& twin = op.info->twin();
+  const FunctionalVariant& twin = op.info->twin();
   // Without a functional form the operator itself stands in the trace: exporting what it wrote is refused by name.
   const OpInfo* functional = twin.op ? twin.op : op.info;
   auto arguments = twin.op ? twin_arguments(twin, op.arguments) : op.arguments;
@@ -58,7 +58,7 @@ void Mutation::write(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bo
 }
 
 void Mutation::inplace_view(const PendingOp& op) {
-  const FunctionalTwin& twin = op.info->twin();
+  const FunctionalVariant& twin = op.info->twin();
   if (!twin.op) return;  // found by the memory it looks at
   const at::Tensor& tensor = op.written.front().tensor;
   const auto trace = state_.builder.make(twin.op, twin_arguments(twin, op.arguments));

@@ -106,7 +106,7 @@ void OpResults::note_outside(const PendingOp& op, const at::Tensor& tensor) {
                           WeakTensor(tensor.getIntrusivePtr())});
 }
 
-bool OpResults::explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
+bool OpResults::fully_decomposed(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs) {
   if (op.owner == 0) {
     const auto fill = [&](const at::Tensor& tensor) { state_.table.memories().note_filled(tensor); };
     for (const c10::IValue& output : outputs) for_each_tensor(output, fill);

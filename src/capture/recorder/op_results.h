@@ -26,7 +26,7 @@ class OpResults {
   /// One that began while none was.
   void idle(PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
   /// Whether the operators that `op` called account for all its live results.
-  bool explained(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
+  bool fully_decomposed(const PendingOp& op, c10::ArrayRef<c10::IValue> outputs);
 
  private:
   void plain(PendingOp& op, c10::ArrayRef<c10::IValue> outputs, bool random);

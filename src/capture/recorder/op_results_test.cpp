@@ -113,7 +113,7 @@ TEST_F(OpTest, ABoolIsAGuardAndANumberLeaves) {
   bind_input(x, n);
   run("aten::is_nonzero", "", {x});
   EXPECT_TRUE(warnings_.empty());
-  const std::vector<Guard> guards = state_.guards.take(n);
+  const std::vector<BranchCondition> guards = state_.guards.take(n);
   ASSERT_EQ(guards.size(), 1U);
   EXPECT_TRUE(guards[0].taken);
   run("aten::item", "", {x});
@@ -136,7 +136,7 @@ TEST_F(OpTest, RowsAreAGuardAndTheyStayInTheTrace) {
   bind_input(x, n);
   const at::Tensor places = run("aten::nonzero", "", {x})[0].toTensor();
   EXPECT_EQ(name_of_op(places), "aten::nonzero");
-  const std::vector<Guard> guards = state_.guards.take(n);
+  const std::vector<BranchCondition> guards = state_.guards.take(n);
   ASSERT_EQ(guards.size(), 1U);
   EXPECT_TRUE(guards[0].rows);
   EXPECT_FALSE(guards[0].taken);
@@ -170,9 +170,9 @@ TEST_F(OpTest, AnOperatorOfALibraryIsExplainedByWhatItCalled) {
   const PendingOp outer = read("aten::neg", "", {x});
   const at::Tensor unknown = at::ones({2});
   const std::vector<c10::IValue> not_seen{unknown};
-  EXPECT_FALSE(results_.explained(outer, not_seen));
+  EXPECT_FALSE(results_.fully_decomposed(outer, not_seen));
   const std::vector<c10::IValue> seen = run("aten::neg", "", {x});
-  EXPECT_TRUE(results_.explained(outer, seen));
+  EXPECT_TRUE(results_.fully_decomposed(outer, seen));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class BodyRun {
     return graph::is_loop(node) ? rounds(graph::loop_of(node)) : operator_results(node);
   }
 
-  Tensors rounds(const graph::Loop& loop) {
+  Tensors rounds(const graph::LoopNode& loop) {
     const std::int64_t most =
         loop.count == nullptr ? std::numeric_limits<std::int64_t>::max() : at(loop.count).item<std::int64_t>();
     bool go_on = at(loop.condition).item<bool>();
@@ -197,7 +197,7 @@ Result<graph::NodeSpec> control_spec(const std::vector<graph::Value*>& operands,
     LEAPP_ASSIGN_OR_RETURN(graph::GraphPtr other, parsed(second));
     return graph::spec_of(graph::Conditional{operands[0], {operands.begin() + 1, operands.end()}, body, other});
   }
-  graph::Loop loop{operands[0], operands[1], {}, {}, body};
+  graph::LoopNode loop{operands[0], operands[1], {}, {}, body};
   if (loop.count->kind() == graph::ValueKind::kConstant) {
     std::int64_t count = 0;
     std::memcpy(&count, loop.count->constant().bytes().data(), sizeof(count));

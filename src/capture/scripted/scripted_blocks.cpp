@@ -57,7 +57,7 @@ at::Tensor result_tensor(const ScriptedItem& item, const ValueType& type) {
   return at::scalar_tensor(item.value.toScalar(), type.dtype);
 }
 
-std::vector<at::Tensor> apart(ScriptedRun& run, std::vector<at::Tensor> results, const ScriptedWorld& world) {
+std::vector<at::Tensor> apart(ScriptedRun& run, std::vector<at::Tensor> results, const BlockEnvironment& world) {
   std::set<const c10::TensorImpl*> seen;
   for (at::Tensor& result : results) {
     const bool fresh = seen.insert(result.unsafeGetTensorImpl()).second && !world.has(result);

@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "capture/recorder/value_type.h"
+#include "capture/scripted/block_environment.h"
 #include "capture/scripted/scripted_numbers.h"
-#include "capture/scripted/scripted_world.h"
+#include "capture/trace/value_type.h"
 
 namespace leapp::capture {
 
@@ -57,7 +57,7 @@ auto on_some_data(Record record) {
 /// of them are one memory depends on the data, and no block may be recorded by that: in a recording each has its own.
 /// The program itself keeps what it has; scripted_surroundings.h asks for it.
 [[nodiscard]] std::vector<at::Tensor> apart(ScriptedRun& run, std::vector<at::Tensor> results,
-                                            const ScriptedWorld& world);
+                                            const BlockEnvironment& world);
 
 /// Throws Unrecordable for an output that may share memory with another tensor, where one of them is written to later.
 void refuse_shared_writes(ScriptedRun& run, torch::jit::Node* node, std::size_t output);

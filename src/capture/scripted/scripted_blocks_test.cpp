@@ -17,7 +17,7 @@ class ScriptedBlocksTest : public testing::SessionTest {
   static void run_all(const char* source, const at::Tensor& x,
                       BlockRecording::Data data = BlockRecording::Data::kReal) {
     const ScriptedFunction function(source);
-    ScriptedWorld world;
+    BlockEnvironment world;
     world.add(x);
     BlockRecording recording(world, data);
     ScriptedRun run(function.code(), &recording);
@@ -56,7 +56,7 @@ TEST_F(ScriptedBlocksTest, ResultsAreTensorsOfTheirOwn) {
   ScriptedRun run(function.code(), nullptr);
   const at::Tensor outside = at::ones({2});
   const at::Tensor made = at::zeros({2});
-  ScriptedWorld world;
+  BlockEnvironment world;
   world.add(outside);
   const std::vector<at::Tensor> results = apart(run, {outside, made, made}, world);
   EXPECT_FALSE(results[0].is_same(outside));

@@ -14,9 +14,9 @@
 
 #include "capture/hook/arguments.h"
 #include "capture/scripted/control.h"
+#include "capture/scripted/free_variables.h"
 #include "capture/scripted/scripted_blocks.h"
 #include "capture/scripted/scripted_run.h"
-#include "capture/scripted/scripted_surroundings.h"
 #include "graph/text.h"
 
 namespace leapp::capture {
@@ -27,7 +27,7 @@ using Tensors = std::vector<at::Tensor>;
 
 /// One side, run on copies.
 struct Side {
-  Side(const ScriptedRun& outer, const Surroundings& around, jit::Block* block, BlockRecording::Data data)
+  Side(const ScriptedRun& outer, const FreeVariables& around, jit::Block* block, BlockRecording::Data data)
       : recording(around.world, data, outer.recording()), run(outer.code(), &recording) {
     for (const jit::Value* value : around.free) run.set(value, item_inside(outer.get(value), recording));
     run_inside(run, recording, block);
@@ -40,11 +40,11 @@ struct Side {
 };
 using SidePtr = std::unique_ptr<Side>;
 
-SidePtr side_of(const ScriptedRun& run, const Surroundings& around, jit::Block* block) {
+SidePtr side_of(const ScriptedRun& run, const FreeVariables& around, jit::Block* block) {
   return on_some_data([&](BlockRecording::Data data) { return std::make_unique<Side>(run, around, block, data); });
 }
 
-std::pair<SidePtr, SidePtr> sides_of(const ScriptedRun& run, const Surroundings& around, jit::Node* node) {
+std::pair<SidePtr, SidePtr> sides_of(const ScriptedRun& run, const FreeVariables& around, jit::Node* node) {
   SidePtr yes;
   try {
     yes = side_of(run, around, node->blocks()[0]);
@@ -159,7 +159,7 @@ class BranchRecording {
 
   ScriptedRun& run_;
   jit::Node* node_;
-  Surroundings around_;
+  FreeVariables around_;
   SidePtr yes_;
   SidePtr no_;
   std::vector<BranchSlot> slots_;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "capture/scripted/scripted_world.h"
+#include "capture/scripted/block_environment.h"
 
 namespace leapp::capture {
 

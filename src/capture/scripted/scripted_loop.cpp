@@ -12,9 +12,9 @@
 
 #include "capture/hook/arguments.h"
 #include "capture/scripted/control.h"
+#include "capture/scripted/free_variables.h"
 #include "capture/scripted/scripted_blocks.h"
 #include "capture/scripted/scripted_run.h"
-#include "capture/scripted/scripted_surroundings.h"
 #include "graph/text.h"
 
 namespace leapp::capture {
@@ -190,13 +190,13 @@ class LoopRecording {
   jit::Node* node_;
   jit::Block* body_;
   std::vector<LoopSlot> slots_;
-  std::optional<Surroundings> around_;
+  std::optional<FreeVariables> around_;
   std::unique_ptr<BlockRecording> recording_;
   std::unique_ptr<ScriptedRun> inner_;
 };
 
 void LoopRecording::execute() {
-  const ScriptedWorld& world = around_->world;
+  const BlockEnvironment& world = around_->world;
   std::vector<std::size_t> written;
   std::vector<std::size_t> others;
   for (std::size_t part = 0; part < world.size(); ++part) {
@@ -229,7 +229,7 @@ void LoopRecording::execute() {
 
 Tensors LoopRecording::real_results() {
   run_.run_loop_quietly(node_);
-  ScriptedWorld known = around_->world;
+  BlockEnvironment known = around_->world;
   Tensors given;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const bool carried = slots_[i].kind == LoopSlot::Kind::kTensor || slots_[i].kind == LoopSlot::Kind::kNumber;

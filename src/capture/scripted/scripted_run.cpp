@@ -14,7 +14,7 @@
 
 #include "capture/hook/hook.h"
 #include "capture/hook/tensor_notices.h"
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/scripted/scripted_branch.h"
 #include "capture/scripted/scripted_loop.h"
 

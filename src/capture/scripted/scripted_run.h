@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/scripted/block_environment.h"
 #include "capture/scripted/scripted_code.h"
 #include "capture/scripted/scripted_numbers.h"
-#include "capture/scripted/scripted_world.h"
 
 namespace leapp::capture {
 

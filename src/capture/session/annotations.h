@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/session/front_end.h"
 #include "capture/session/passes.h"
 #include "capture/state/state_analysis.h"
@@ -21,7 +21,7 @@ namespace leapp::capture {
 /// is in a call is the business of NodeCall, what becomes of one that ends that of CallRecorder. Thread-safe.
 class Annotations {
  public:
-  Annotations(Recording& recording, Recorder& recorder, FrontEnd& front_end, StateAnalysis& analysis)
+  Annotations(CaptureResult& recording, OpRecorder& recorder, FrontEnd& front_end, StateAnalysis& analysis)
       : recording_(recording),
         recorder_(recorder),
         front_end_(front_end),
@@ -57,8 +57,8 @@ class Annotations {
   Watched buffers_of_called_modules(const std::string& node);
   void look_at_buffers(const std::string& node);
 
-  Recording& recording_;
-  Recorder& recorder_;
+  CaptureResult& recording_;
+  OpRecorder& recorder_;
   FrontEnd& front_end_;
   StateAnalysis& analysis_;
   Passes passes_;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "capture/hook/hook.h"
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/state/state_analysis.h"
 
 namespace leapp::capture {

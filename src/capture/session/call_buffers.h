@@ -15,13 +15,13 @@
 
 namespace leapp::capture {
 
-class Recorder;
+class OpRecorder;
 
 /// Tensors that one call of a node may write to or exchange: buffers that the user declared, and those of modules that
 /// ran. Guarded by the recorder's lock.
 class CallBuffers {
  public:
-  CallBuffers(std::string node, Recorder& recorder) : node_(std::move(node)), recorder_(&recorder) {}
+  CallBuffers(std::string node, OpRecorder& recorder) : node_(std::move(node)), recorder_(&recorder) {}
 
   [[nodiscard]] bool has_declared(const std::string& name) const;
   /// Whether this very tensor was declared under that name.
@@ -46,7 +46,7 @@ class CallBuffers {
   };
 
   std::string node_;
-  Recorder* recorder_;
+  OpRecorder* recorder_;
   std::vector<BufferTrace> traces_;
   std::vector<Held> held_;  // of each of these
 };

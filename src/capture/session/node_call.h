@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/session/call_buffers.h"
 #include "capture/state/leaks.h"
 #include "capture/trace/record.h"
@@ -27,7 +27,8 @@ struct CallOutputs {
 /// One call of a node, from its first input to its outputs. Guarded by the recorder's lock.
 class NodeCall {
  public:
-  NodeCall(const std::string& node, Recorder& recorder) : node_(node), recorder_(&recorder), buffers_(node, recorder) {}
+  NodeCall(const std::string& node, OpRecorder& recorder)
+      : node_(node), recorder_(&recorder), buffers_(node, recorder) {}
 
   [[nodiscard]] const std::string& node() const { return node_; }
   [[nodiscard]] ActivationId activation() const { return activation_; }
@@ -73,7 +74,7 @@ class NodeCall {
   [[nodiscard]] bool is_same_input(std::size_t at, const PortRecord& port, const at::Tensor& tensor) const;
 
   std::string node_;
-  Recorder* recorder_;
+  OpRecorder* recorder_;
   ActivationId activation_ = 0;
   std::uint64_t begun_ = 0;  // of TraceBuilder::signature
   std::vector<PortRecord> inputs_;
@@ -85,6 +86,6 @@ class NodeCall {
 };
 
 /// Where `port` of an input comes from, as far as `call` and its recorder know.
-ValuePtr source_value(const NodeCall& call, Recorder& recorder, const at::Tensor& tensor);
+ValuePtr source_value(const NodeCall& call, OpRecorder& recorder, const at::Tensor& tensor);
 
 }  // namespace leapp::capture

@@ -90,7 +90,7 @@ void NodeCall::bind_input(PortRecord port, const at::Tensor& tensor, const at::T
   inputs_[at] = std::move(port);
 }
 
-ValuePtr source_value(const NodeCall& call, Recorder& recorder, const at::Tensor& tensor) {
+ValuePtr source_value(const NodeCall& call, OpRecorder& recorder, const at::Tensor& tensor) {
   ValuePtr value = recorder.table().find(tensor, call.activation());
   // What the node itself has computed ends here; where it came from is no matter.
   const bool own = value && value->owner == call.activation() && value->kind != TracedKind::kInput;

@@ -58,7 +58,7 @@ const TraceOp* reader_of(const Slice& slice, const ValuePtr& value) {
 // A copy: what the user does to the tensor later is no business of the model.
 ValuePtr static_value(const at::Tensor& tensor) { return constant_of(dense_copy(tensor), 0); }
 
-Status check_depends(const NodeCall& call, Recorder& recorder, const PortTensor& output) {
+Status check_depends(const NodeCall& call, OpRecorder& recorder, const PortTensor& output) {
   const ValuePtr value = recorder.table().find(output.tensor, call.activation());
   // What depends on no input may be state: later calls tell (constant_outputs.h).
   if (!value || value->owner == 0 || value->owner == call.activation()) return {};
@@ -66,7 +66,7 @@ Status check_depends(const NodeCall& call, Recorder& recorder, const PortTensor&
                                          call.node(), recorder.calls().name_of(value->owner)));
 }
 
-Status check_static(const NodeCall& call, Recorder& recorder, const PortTensors& static_outputs) {
+Status check_static(const NodeCall& call, OpRecorder& recorder, const PortTensors& static_outputs) {
   for (const PortTensor& output : static_outputs) {
     const ValuePtr value = recorder.table().find(output.tensor);
     const bool callers_own = value && value->kind == TracedKind::kInput && !recorder.table().find_own(output.tensor);
@@ -202,7 +202,7 @@ CallTrace NodeCall::trace(const CallOutputs& outputs, std::uint64_t pass) const 
   trace.signature = builder.signature() - begun_;
   if (trace.guards.empty()) return trace;
   const LocationId here = builder.location();
-  for (Guard& guard : trace.guards) guard.value = set_apart(predicate(guard, builder), builder);
+  for (BranchCondition& guard : trace.guards) guard.value = set_apart(predicate(guard, builder), builder);
   builder.set_current(nullptr, here);
   trace.ends = recorder_->table().ends(activation_);
   return trace;

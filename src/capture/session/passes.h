@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/session/node_call.h"
 #include "capture/trace/record.h"
 #include "leapp/base/status.h"
@@ -19,7 +19,7 @@ namespace leapp::capture {
 /// Guarded by the recorder's lock.
 class Passes {
  public:
-  Passes(Recording& recording, Recorder& recorder) : recording_(recording), recorder_(recorder) {}
+  Passes(CaptureResult& recording, OpRecorder& recorder) : recording_(recording), recorder_(recorder) {}
 
   [[nodiscard]] std::uint64_t current() const { return current_; }
   [[nodiscard]] bool is_open(const std::string& node) const { return open_.contains(node); }
@@ -37,8 +37,8 @@ class Passes {
   void drop(const std::string& node);
 
  private:
-  Recording& recording_;
-  Recorder& recorder_;
+  CaptureResult& recording_;
+  OpRecorder& recorder_;
   std::map<std::string, NodeCall> open_;
   std::set<std::string> closed_;  // in this pass
   std::uint64_t current_ = 0;

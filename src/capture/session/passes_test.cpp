@@ -18,8 +18,8 @@ class PassesTest : public ::testing::Test {
     recorder_.close(ended.activation(), passes_.current());
   }
 
-  Recording recording_;
-  Recorder recorder_{std::make_shared<FrontEnd>(), [](const std::string&) {}};
+  CaptureResult recording_;
+  OpRecorder recorder_{std::make_shared<FrontEnd>(), [](const std::string&) {}};
   Passes passes_{recording_, recorder_};
 };
 

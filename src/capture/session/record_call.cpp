@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "capture/branches/paths.h"
-#include "capture/branches/ways.h"
+#include "capture/branches/unguarded_variants.h"
 #include "capture/hook/arguments.h"
 #include "capture/session/checks.h"
 
@@ -51,7 +51,7 @@ OpenQuestions CallRecorder::close(const NodeCall& call, const CallOutputs& outpu
   trace.call = record->calls;
   const TakenPath taken = take_path(*record, trace);
   TraceBuilder& builder = recorder_.builder();
-  const TakenWay way =
+  const UnguardedVariant way =
       analysis_.begin_way(taken, trace, builder, [&] { return recorder_.table().ends(trace.activation); });
   LaterCall later;
   LaterCall later_of_way;
@@ -176,7 +176,7 @@ OpenQuestions::Holders CallRecorder::nameless(const NodeRecord& record) {
   return holders;
 }
 
-void answer(const OpenQuestions& questions, NodeRecord& node, Recorder& recorder, FrontEnd& front_end) {
+void answer(const OpenQuestions& questions, NodeRecord& node, OpRecorder& recorder, FrontEnd& front_end) {
   for (const auto& [index, holder] : questions.next) {
     const at::Tensor tensor = capture::locked(holder);
     if (!tensor.defined()) continue;

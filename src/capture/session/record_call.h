@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/recorder/tensor_content.h"
 #include "capture/session/front_end.h"
 #include "capture/session/node_call.h"
@@ -27,13 +27,13 @@ struct OpenQuestions {
 };
 
 /// Asks for the tensors and names that closing a call of `node` has left open. REQUIRES: no lock is held.
-void answer(const OpenQuestions& questions, NodeRecord& node, Recorder& recorder, FrontEnd& front_end);
+void answer(const OpenQuestions& questions, NodeRecord& node, OpRecorder& recorder, FrontEnd& front_end);
 
 /// Turns calls that end into the records of their nodes: the first becomes the record, later ones are compared with it.
 /// REQUIRES: the recorder is locked.
 class CallRecorder {
  public:
-  CallRecorder(Recording& recording, Recorder& recorder, StateAnalysis& analysis, std::uint64_t pass)
+  CallRecorder(CaptureResult& recording, OpRecorder& recorder, StateAnalysis& analysis, std::uint64_t pass)
       : recording_(recording), recorder_(recorder), analysis_(analysis), pass_(pass) {}
 
   /// Closes `call`. `record`: of its node; null: this is the first call.
@@ -49,8 +49,8 @@ class CallRecorder {
   OpenQuestions::Holders nameless(const NodeRecord& record);
   OpenQuestions::Holders nameless_ends(const NodeRecord& record);
 
-  Recording& recording_;
-  Recorder& recorder_;
+  CaptureResult& recording_;
+  OpRecorder& recorder_;
   StateAnalysis& analysis_;
   std::uint64_t pass_;
 };

@@ -23,10 +23,10 @@ std::atomic<std::uint64_t> g_begun{0};
 
 }  // namespace
 
-Session::Session(Recording recording, std::shared_ptr<FrontEnd> front_end)
+Session::Session(CaptureResult recording, std::shared_ptr<FrontEnd> front_end)
     : recording_(std::move(recording)), front_end_(std::move(front_end)), analysis_(evaluator_, *recording_.log) {
   recorder_ =
-      std::make_shared<Recorder>(front_end_, [log = recording_.log](const std::string& text) { log->warning(text); });
+      std::make_shared<OpRecorder>(front_end_, [log = recording_.log](const std::string& text) { log->warning(text); });
   annotations_.emplace(recording_, *recorder_, *front_end_, analysis_);
   begin();
 }
@@ -50,7 +50,7 @@ Status Session::drop() {
 namespace {
 
 // What the program does with it is not known, and may be what decides from call to call.
-bool leaves_graph(const NodeRecord& node, const Escapes& escapes, const Recording& recording) {
+bool leaves_graph(const NodeRecord& node, const Escapes& escapes, const CaptureResult& recording) {
   const auto& lengths = escapes.lengths();
   return std::any_of(lengths.begin(), lengths.end(), [&](const auto& length) { return length.node == node.name; }) ||
          std::any_of(recording.notes.begin(), recording.notes.end(),

@@ -11,7 +11,7 @@
 
 #include "capture/hook/heap_limits.h"
 #include "capture/hook/tensor_notices.h"
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/session/annotations.h"
 #include "capture/session/front_end.h"
 #include "capture/state/state_analysis.h"
@@ -25,7 +25,7 @@ namespace leapp::capture {
 class Session {
  public:
   /// `recording` has a name, a folder, options and a log.
-  Session(Recording recording, std::shared_ptr<FrontEnd> front_end);
+  Session(CaptureResult recording, std::shared_ptr<FrontEnd> front_end);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -35,7 +35,7 @@ class Session {
   /// REQUIRES: !stopped().
   [[nodiscard]] TensorNotices tensors() { return {recorder_, *front_end_}; }
   /// What was recorded is not the program. REQUIRES: !stopped().
-  void lose(StatusCode code) noexcept { recorder_->lose(code); }
+  void mark_incomplete(StatusCode code) noexcept { recorder_->mark_incomplete(code); }
   /// What stop() is to warn about. Replaces what was given before.
   void set_changed_values(std::vector<ChangedValues> changes) { changed_values_ = std::move(changes); }
 
@@ -50,7 +50,7 @@ class Session {
   /// Neither stopped nor about to be.
   [[nodiscard]] bool active() const { return !closing_.load(); }
 
-  [[nodiscard]] Recording& recording() { return recording_; }
+  [[nodiscard]] CaptureResult& recording() { return recording_; }
 
  private:
   friend class SessionUse;
@@ -63,10 +63,10 @@ class Session {
   std::atomic<int> users_{0};
   std::atomic<bool> closing_{false};
   std::atomic<bool> stopped_{false};
-  Recording recording_;
+  CaptureResult recording_;
   std::shared_ptr<FrontEnd> front_end_;
   std::optional<HeapLimits> heap_{std::in_place};
-  std::shared_ptr<Recorder> recorder_;
+  std::shared_ptr<OpRecorder> recorder_;
   TorchEvaluator evaluator_;
   StateAnalysis analysis_;
   std::optional<Annotations> annotations_;

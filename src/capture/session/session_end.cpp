@@ -60,7 +60,7 @@ void report_node(NodeRecord& node, Logger& log) {
 }
 
 // While the program's variables are still there to be looked at.
-void name_divergences(const Recording& recording, FrontEnd& front_end) {
+void name_divergences(const CaptureResult& recording, FrontEnd& front_end) {
   for (const auto& node : recording.nodes) {
     for (Divergence& divergence : node->divergences) {
       if (!divergence.name.empty() || !divergence.now || divergence.now->kind != TracedKind::kConstant) continue;
@@ -72,7 +72,7 @@ void name_divergences(const Recording& recording, FrontEnd& front_end) {
 
 }  // namespace
 
-void finish_recording(Recording& recording, const LeftTensors& left, const std::vector<ChangedValues>& changed,
+void finish_recording(CaptureResult& recording, const LeftTensors& left, const std::vector<ChangedValues>& changed,
                       Finishing with) {
   {
     const Kept kept = all_locked(left);

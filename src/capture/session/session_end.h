@@ -18,13 +18,13 @@ using LeftTensors = std::vector<std::pair<WeakTensor, KeptTensor>>;
 
 struct Finishing {
   StateAnalysis& analysis;
-  Evaluator& evaluator;
+  ConstantEvaluator& evaluator;
   FrontEnd& front_end;
 };
 
 /// Everything that can be said when all calls have been recorded: which state gets which port, names that only the
 /// program's variables tell, and what to warn about. REQUIRES: no lock is held; operators are not recorded any more.
-void finish_recording(Recording& recording, const LeftTensors& left, const std::vector<ChangedValues>& changed,
+void finish_recording(CaptureResult& recording, const LeftTensors& left, const std::vector<ChangedValues>& changed,
                       Finishing with);
 
 }  // namespace leapp::capture

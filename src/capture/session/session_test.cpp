@@ -32,7 +32,7 @@ TEST_F(SessionTest, OperatorsBetweenInputAndOutputAreTheGraph) {
 
 TEST_F(SessionTest, WhatIsLostIsToldByEveryCallAndIsNoModel) {
   call(at::ones({2}), [](const at::Tensor& x) { return x * 2; });
-  session_->lose(StatusCode::kOutOfMemory);
+  session_->mark_incomplete(StatusCode::kOutOfMemory);
   for (int i = 0; i < 2; ++i) {
     const auto result = session_->annotations().input_tensors("n", {{"x", at::ones({2})}});
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfMemory);

@@ -52,7 +52,7 @@ class SessionTest : public ::testing::Test {
   }
   void start(StartOptions options = {}) {
     session_.reset();
-    Recording recording{.name = "test", .folder = folder_.string(), .options = std::move(options), .log = nullptr};
+    CaptureResult recording{.name = "test", .folder = folder_.string(), .options = std::move(options), .log = nullptr};
     recording.log = Logger::open(folder_).value();
     session_ = std::make_unique<Session>(std::move(recording), front_end_);
   }

@@ -13,7 +13,7 @@
 
 namespace leapp::capture {
 
-Path path_to(const ValuePtr& value) {
+SourcePath path_to(const ValuePtr& value) {
   if (!value) return {};
   switch (value->kind) {
     case TracedKind::kPublished:
@@ -35,10 +35,10 @@ Path path_to(const ValuePtr& value) {
     const TraceOp* op = pending.back();
     pending.pop_back();
     if (!seen.insert(op).second) continue;
-    Path found;
+    SourcePath found;
     for_each_operand(*op, [&](const ValuePtr& operand) {
       if (operand->kind == TracedKind::kResult) return pending.push_back(operand->op.get());
-      if (Path path = path_to(operand); path.published && !found.published) found = std::move(path);
+      if (SourcePath path = path_to(operand); path.published && !found.published) found = std::move(path);
     });
     if (found.published) return {found.published, op->info->qualified_name(), op->location};
   }
@@ -47,7 +47,7 @@ Path path_to(const ValuePtr& value) {
 
 std::optional<Source> SourceFinder::find(const std::string& node, const std::string& port, const ValuePtr& value,
                                          const std::function<std::uint64_t()>& hash) {
-  const Path path = path_to(value);
+  const SourcePath path = path_to(value);
   if (!path.published) return std::nullopt;
   const Origin& published = *path.published->origin;
   if (!path.op.empty()) {
@@ -66,7 +66,7 @@ std::optional<Source> SourceFinder::find(const std::string& node, const std::str
   return Source{published.node, published.port, published.pass != pass_};
 }
 
-void SourceFinder::report_glue(const std::string& node, const std::string& port, const Path& path) {
+void SourceFinder::report_glue(const std::string& node, const std::string& port, const SourcePath& path) {
   const Origin& published = *path.published->origin;
   const std::string text = fmt::format(
       "{}{} stands between {}/{} and {}/{} but in no node: the exported pipeline has no edge there. Move it into a "

@@ -23,7 +23,7 @@ class SourcesTest : public ::testing::Test {
     return SourceFinder(pass, recording_).find("policy", "obs", value, [hash] { return hash; });
   }
   testing::TestLog log_;
-  Recording recording_;
+  CaptureResult recording_;
   TraceBuilder builder_{[](auto&&...) {}};
 };
 

@@ -62,7 +62,7 @@ std::vector<ValuePtr*> slots_of(NodeRecord& node) {
   std::vector<ValuePtr*> slots;
   for (ValuePtr& value : node.output_values) slots.push_back(&value);
   for (auto& [key, value] : node.survivors) slots.push_back(&value);
-  for (Guard& guard : node.guards) slots.push_back(&guard.value);
+  for (BranchCondition& guard : node.guards) slots.push_back(&guard.value);
   for (MemoryEnd& end : node.ends) slots.push_back(&end.value);
   for (Leak& leak : node.leaks) {
     if (leak.update) slots.push_back(&leak.update);

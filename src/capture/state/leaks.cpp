@@ -46,8 +46,8 @@ void LeakFinder::search(const std::vector<ValuePtr>& values) {
   join_unchanged();
 }
 
-void LeakFinder::search(const std::vector<Guard>& guards) {
-  for (const Guard& guard : guards) visit(guard.value);
+void LeakFinder::search(const std::vector<BranchCondition>& guards) {
+  for (const BranchCondition& guard : guards) visit(guard.value);
   for (const MemoryEnd& end : call_.ends) visit(end.value);
   drain();
   join_unchanged();
@@ -114,7 +114,7 @@ void LeakFinder::visit_constant(const Use& use, const ValuePtr& value) {
 // An earlier call of the node, which took another path, has left something there. Whether this one reads state is known
 // when all paths are (state_slots.h).
 bool LeakFinder::is_written_in_place(const ConstantCell& cell) const {
-  if (call_.call == 0 || (call_.guards.empty() && !call_.is_way) || !cell.provenance) return false;
+  if (call_.call == 0 || (call_.guards.empty() && !call_.is_variant) || !cell.provenance) return false;
   if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != call_.node) return false;
   const auto memory = cell.home.lock();
   return memory && memory->use().kept();
@@ -192,7 +192,7 @@ Leak& LeakFinder::leak_for(const LeakSource& source, const ValuePtr& value) {
   Leak leak = leak_of(source, value->type, *value->cell);
   leak.read[call_.call] = evaluator_.value_of(value);
   leak.seen.push_back({call_.call, call_.pass, source});
-  if (call_.is_way) leak.values.emplace(std::pair(source.port, source.key), value);
+  if (call_.is_variant) leak.values.emplace(std::pair(source.port, source.key), value);
   return leaks_.emplace_back(std::move(leak));
 }
 

@@ -41,14 +41,14 @@ struct CallTrace {
   std::size_t call = 0;  ///< of the node
   std::uint64_t pass = 0;
   ActivationId activation = 0;
-  std::vector<ValuePtr> outputs;  ///< set apart (constant_outputs.h)
-  std::vector<Guard> guards;      ///< with their values
+  std::vector<ValuePtr> outputs;        ///< set apart (constant_outputs.h)
+  std::vector<BranchCondition> guards;  ///< with their values
   std::vector<BufferTrace> buffers;
   std::vector<MemoryEnd> ends;  ///< known only where there are guards
   /// Results of operators that read a number out of constants, and where.
   std::vector<std::pair<ValuePtr, LocationId>> numbers;
-  std::uint64_t signature = 0;  ///< of the operators that ran (ways.h)
-  bool is_way = false;          ///< it is looked at as the first of a way, whose state others may have left
+  std::uint64_t signature = 0;  ///< of the operators that ran (unguarded_variants.h)
+  bool is_variant = false;      ///< it is looked at as the first of a way, whose state others may have left
 };
 
 /// Of what a constant stands for, which is of `type` and has the name and the line of `read`.
@@ -70,13 +70,13 @@ ValuePtr end_value(Memory& memory, const Geometry& place, ActivationId activatio
 /// Looks for leaks in the first call of a node. REQUIRES: the node is about to close.
 class LeakFinder {
  public:
-  LeakFinder(const CallTrace& call, TraceBuilder& builder, Evaluator& evaluator)
+  LeakFinder(const CallTrace& call, TraceBuilder& builder, ConstantEvaluator& evaluator)
       : call_(call), builder_(builder), evaluator_(evaluator) {}
 
   /// All that the values, and the next values of what is found, depend on.
   void search(const std::vector<ValuePtr>& values);
   /// After that: all that decides which way the program goes.
-  void search(const std::vector<Guard>& guards);
+  void search(const std::vector<BranchCondition>& guards);
   /// Whether a value that depends on constants only depends on something that changes from call to call.
   [[nodiscard]] bool depends_on_state(const ValuePtr& value) const;
   /// Whether any operator that was met draws random numbers.
@@ -98,7 +98,7 @@ class LeakFinder {
 
   const CallTrace& call_;
   TraceBuilder& builder_;
-  Evaluator& evaluator_;
+  ConstantEvaluator& evaluator_;
   std::vector<Leak> leaks_;
   std::vector<TraceOp*> pending_;
   std::vector<std::pair<Use, std::shared_ptr<ConstantCell>>> unchanged_;  // read from memory that was written elsewhere

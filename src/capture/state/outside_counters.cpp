@@ -68,7 +68,7 @@ std::string text_of_write(const OutsideWrite& write) {
 ValuePtr advanced(const Writes& step, ValuePtr value, TraceBuilder& builder) {
   for (const OutsideWrite& write : step) {
     builder.set_current(write.info, write.location);
-    const FunctionalTwin& twin = write.info->twin();
+    const FunctionalVariant& twin = write.info->twin();
     std::vector<TraceArgument> arguments;
     for (std::size_t i = 0; i < twin.arguments.size(); ++i) {
       const int from = twin.arguments[i];
@@ -89,7 +89,8 @@ ValuePtr advanced(const Writes& step, ValuePtr value, TraceBuilder& builder) {
 
 class CounterFinder {
  public:
-  CounterFinder(Recording& recording, Evaluator& evaluator) : recording_(recording), evaluator_(evaluator) {}
+  CounterFinder(CaptureResult& recording, ConstantEvaluator& evaluator)
+      : recording_(recording), evaluator_(evaluator) {}
 
   std::vector<OutsideCounter> find() {
     for (const auto& node : recording_.nodes) {
@@ -184,14 +185,14 @@ class CounterFinder {
         fmt::format("call {} read something else than {} gives", now.first, text_of_write(writes->back()));
   }
 
-  Recording& recording_;
-  Evaluator& evaluator_;
+  CaptureResult& recording_;
+  ConstantEvaluator& evaluator_;
   std::vector<OutsideCounter> found_;
 };
 
 class CounterPromoter {
  public:
-  CounterPromoter(Recording& recording, Evaluator& evaluator, const NameOf& name_of)
+  CounterPromoter(CaptureResult& recording, ConstantEvaluator& evaluator, const NameOf& name_of)
       : recording_(recording), evaluator_(evaluator), name_of_(name_of), builder_([](auto&&...) {}, 0) {}
 
   void promote(OutsideCounter& counter) {
@@ -319,8 +320,8 @@ class CounterPromoter {
     }
   }
 
-  Recording& recording_;
-  Evaluator& evaluator_;
+  CaptureResult& recording_;
+  ConstantEvaluator& evaluator_;
   const NameOf& name_of_;
   TraceBuilder builder_;
   int unnamed_ = 0;
@@ -328,7 +329,7 @@ class CounterPromoter {
 
 }  // namespace
 
-void promote_counters(Recording& recording, Evaluator& evaluator, const NameOf& name_of) {
+void promote_counters(CaptureResult& recording, ConstantEvaluator& evaluator, const NameOf& name_of) {
   CounterFinder finder(recording, evaluator);
   CounterPromoter promoter(recording, evaluator, name_of);
   for (OutsideCounter& counter : finder.find()) promoter.promote(counter);

@@ -24,7 +24,7 @@ namespace leapp::capture {
 
 /// `name_of`: of the variable or attribute that holds a tensor, or nothing. REQUIRES: the leaks of all nodes have been
 /// dealt with.
-void promote_counters(Recording& recording, Evaluator& evaluator,
+void promote_counters(CaptureResult& recording, ConstantEvaluator& evaluator,
                       const std::function<std::string(const at::Tensor&)>& name_of);
 
 }  // namespace leapp::capture

@@ -31,7 +31,8 @@ void replace_operand(const Use& use, const ValuePtr& value) {
 
 class Promoter {
  public:
-  Promoter(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator, Logger& log)
+  Promoter(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, ConstantEvaluator& evaluator,
+           Logger& log)
       : nodes_(nodes), policy_(policy), evaluator_(evaluator), log_(log), builder_([](auto&&...) {}, 0) {}
 
   void run() {
@@ -246,7 +247,7 @@ class Promoter {
 
   const std::vector<std::unique_ptr<NodeRecord>>& nodes_;
   Leaks policy_;
-  Evaluator& evaluator_;
+  ConstantEvaluator& evaluator_;
   Logger& log_;
   TraceBuilder builder_;
   std::set<const Leak*> promoted_;
@@ -255,7 +256,7 @@ class Promoter {
 
 }  // namespace
 
-void promote_leaks(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
+void promote_leaks(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, ConstantEvaluator& evaluator,
                    Logger& log) {
   Promoter(nodes, policy, evaluator, log).run();
 }

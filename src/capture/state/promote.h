@@ -10,12 +10,12 @@
 
 namespace leapp::capture {
 
-class Evaluator;
+class ConstantEvaluator;
 struct NodeRecord;
 
 /// Makes ports of the leaks that were found, as `policy` says: an input in the place of each operand, and an output of
 /// the node that makes the value where it has none yet. Declared state always becomes a port.
-void promote_leaks(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, Evaluator& evaluator,
+void promote_leaks(const std::vector<std::unique_ptr<NodeRecord>>& nodes, Leaks policy, ConstantEvaluator& evaluator,
                    Logger& log);
 
 }  // namespace leapp::capture

@@ -50,7 +50,7 @@ LocationId location_of(const ValuePtr& value) {
 
 }  // namespace
 
-Divergence& Comparison::diverge(const Use& use, std::uint64_t order, const std::string& text) {
+Divergence& CallComparison::diverge(const Use& use, std::uint64_t order, const std::string& text) {
   Divergence divergence;
   divergence.use = use;
   divergence.call = call_;
@@ -61,7 +61,7 @@ Divergence& Comparison::diverge(const Use& use, std::uint64_t order, const std::
   return found_.emplace_back(std::move(divergence));
 }
 
-void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+void CallComparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const std::string where =
       use.op ? fmt::format("{}{} uses ", use.op->info->qualified_name(), at_line(use.op->location)) : "";
   Divergence& found = diverge(
@@ -82,7 +82,7 @@ void Comparison::diverge_at(const Use& use, const ValuePtr& first, const ValuePt
   found.other = now->op->location;
 }
 
-void Comparison::compare(const std::string& what, const ValuePtr& first, const ValuePtr& now) {
+void CallComparison::compare(const std::string& what, const ValuePtr& first, const ValuePtr& now) {
   if (!now) {
     diverge({}, 0, fmt::format("{} is computed in call {} and not in call {}", what, record_.first_call, call_))
         .location = location_of(first);
@@ -98,26 +98,26 @@ void Comparison::compare(const std::string& what, const ValuePtr& first, const V
   }
 }
 
-void Comparison::compare_guard(const Guard& first, const Guard& now) {
+void CallComparison::compare_guard(const BranchCondition& first, const BranchCondition& now) {
   guards_ = true;
   compare("", first.value, now.value);
   guards_ = false;
 }
 
-void Comparison::compare_kept(const ValuePtr& first, const ValuePtr& now) {
+void CallComparison::compare_kept(const ValuePtr& first, const ValuePtr& now) {
   const std::size_t before = found_.size();
   compare("", first, now);
   found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(before), found_.end());
 }
 
-Leak* Comparison::leak_at(const Use& use) {
+Leak* CallComparison::leak_at(const Use& use) {
   if (!use.op) return nullptr;
   const auto found = std::find_if(record_.leaks.begin(), record_.leaks.end(),
                                   [&](const Leak& leak) { return leak.uses.contains(use); });
   return found == record_.leaks.end() ? nullptr : &*found;
 }
 
-void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+void CallComparison::match(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   if (const auto rows = use.op ? with_their_rows(*use.op, first, now) : std::nullopt)
     return match(use, rows->first, rows->second);
   const bool leaks = now->kind == TracedKind::kConstant && source_of(*now->cell, pass_);
@@ -141,7 +141,7 @@ void Comparison::match(const Use& use, const ValuePtr& first, const ValuePtr& no
   pending_.emplace_back(first->op.get(), now->op.get());
 }
 
-bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
+bool CallComparison::same_form(const TraceOp& first, const TraceOp& now) {
   if (first.info != now.info || first.arguments.size() != now.arguments.size()) {
     Divergence& found =
         diverge({}, first.sequence,
@@ -186,7 +186,7 @@ bool Comparison::same_form(const TraceOp& first, const TraceOp& now) {
   return true;
 }
 
-void Comparison::match_ops(TraceOp& first, TraceOp& now) {
+void CallComparison::match_ops(TraceOp& first, TraceOp& now) {
   const auto [position, added] = paired_.try_emplace(&first, &now);
   if (!added) return;
   if (!same_form(first, now)) return;
@@ -206,7 +206,7 @@ void Comparison::match_ops(TraceOp& first, TraceOp& now) {
   });
 }
 
-void Comparison::match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+void CallComparison::match_constants(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   if (first == now) return;
   if (first->kind == TracedKind::kResult && now->kind == TracedKind::kResult && first->op->info == now->op->info &&
       first->index == now->index) {
@@ -234,7 +234,7 @@ void Comparison::match_constants(const Use& use, const ValuePtr& first, const Va
 }
 
 // What the first call made from nothing live and kept (a cache that it filled) is read again as it was: a constant.
-bool Comparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
+bool CallComparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
   if (first->kind != TracedKind::kResult || !is_constant(*first)) return false;
   if (cell.provenance->kind != TracedKind::kFormer) return false;
   if (cell.provenance->origin->key != ValueKeys().of(first)) return false;
@@ -245,25 +245,25 @@ bool Comparison::is_kept(const ValuePtr& first, const ConstantCell& cell) {
 }
 
 // Which path wrote to the memory that this one only reads is found out when all are known (state_slots.h).
-bool Comparison::is_read_in_place(const ValuePtr& first, const ConstantCell& cell) const {
+bool CallComparison::is_read_in_place(const ValuePtr& first, const ConstantCell& cell) const {
   if (!follows_ways() || first->kind != TracedKind::kConstant) return false;
   if (cell.provenance->kind != TracedKind::kFormer || cell.provenance->origin->node != record_.name) return false;
   const auto memory = cell.home.lock();
   return memory && first->cell->home.lock() == memory && first->cell->place == cell.place;
 }
 
-bool Comparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const {
+bool CallComparison::is_memory_of(const Leak& leak, const ConstantCell& cell) const {
   return leak.in_place && cell.home.lock() == leak.memory && contains(leak.place, cell.place);
 }
 
-void Comparison::note_seen(Leak& leak, const LeakSource& source, const ValuePtr& now, bool elsewhere) const {
+void CallComparison::note_seen(Leak& leak, const LeakSource& source, const ValuePtr& now, bool elsewhere) const {
   constexpr std::size_t kMostOfPlain = 4096;  // of a node without ways, should any come
   if (!follows_ways() && leak.seen.size() >= kMostOfPlain) return;
   leak.seen.push_back({call_, pass_, source, nullptr, now->cell->home, elsewhere});
-  if (record_.is_way) leak.values.emplace(std::pair(source.port, source.key), now);
+  if (record_.is_variant) leak.values.emplace(std::pair(source.port, source.key), now);
 }
 
-void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now) {
+void CallComparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr& now) {
   const LeakSource source = source_of(*now->cell, pass_).value();
   if (Leak* known = leak_at(use)) {
     reads_[use] = now;
@@ -299,7 +299,7 @@ void Comparison::note_leak(const Use& use, const ValuePtr& first, const ValuePtr
   record_.leaks.push_back(std::move(leak));
 }
 
-std::vector<Divergence> Comparison::take() {
+std::vector<Divergence> CallComparison::take() {
   std::sort(found_.begin(), found_.end(), [](const Divergence& a, const Divergence& b) { return a.order < b.order; });
   return std::move(found_);
 }

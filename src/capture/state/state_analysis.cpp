@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t kMaxDivergences = 8;
 
 /// What the later call read where the first one had a constant, for leaks that were not known when it ran.
-void note_reads(NodeRecord& record, const LaterCall& later, const Comparison& comparison, Evaluator& evaluator) {
+void note_reads(NodeRecord& record, const LaterCall& later, const CallComparison& comparison,
+                ConstantEvaluator& evaluator) {
   for (std::size_t i = 0; i < record.leaks.size(); ++i) {
     Leak& leak = record.leaks[i];
     if (i < later.reads.size() && later.reads[i]) leak.read[later.call] = later.reads[i];
@@ -34,7 +35,7 @@ void note_reads(NodeRecord& record, const LaterCall& later, const Comparison& co
 }
 
 /// What is kept may be state of another path, which then tells what this one reads for it.
-void compare_kept(Comparison& comparison, NodeRecord& record, const Survivors& survivors) {
+void compare_kept(CallComparison& comparison, NodeRecord& record, const Survivors& survivors) {
   for (const auto& [key, first] : record.survivors) {
     const auto now = survivors.find(key);
     if (now == survivors.end()) {
@@ -110,7 +111,7 @@ void StateAnalysis::look_at_memory(NodeRecord& node, const NodeRecord* taken, st
   };
   const auto look_at_ways = [&](NodeRecord& path) {
     look_at(path);
-    for (const auto& way : path.ways.ways) look_at(*way);
+    for (const auto& way : path.variants.variants) look_at(*way);
   };
   look_at_ways(node);
   for (const auto& other : node.others) look_at_ways(*other);
@@ -118,7 +119,7 @@ void StateAnalysis::look_at_memory(NodeRecord& node, const NodeRecord* taken, st
 
 Compared StateAnalysis::compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors,
                                 bool keeps_sample) {
-  Comparison comparison(record, later.call, later.pass, evaluator_);
+  CallComparison comparison(record, later.call, later.pass, evaluator_);
   for (std::size_t i = 0; i < later.outputs.size(); ++i) {
     comparison.compare(fmt::format("output '{}' of node '{}'", record.outputs[i].name, record.name),
                        record.output_values[i], later.outputs[i]);
@@ -139,7 +140,7 @@ Compared StateAnalysis::compare(NodeRecord& record, const LaterCall& later, cons
     }
   }
   for (std::size_t i = 0; i < later.guards.size(); ++i) comparison.compare_guard(record.guards[i], later.guards[i]);
-  if (!record.guards.empty() || record.is_way) compare_kept(comparison, record, survivors);
+  if (!record.guards.empty() || record.is_variant) compare_kept(comparison, record, survivors);
   std::vector<Divergence> found = comparison.take();
   // Whether what differs matters is for the numbers to say.
   const bool keeps = keeps_sample || !found.empty();
@@ -150,18 +151,18 @@ Compared StateAnalysis::compare(NodeRecord& record, const LaterCall& later, cons
   return {keeps, !found.empty(), leaves_something_else(record, later, survivors)};
 }
 
-TakenWay StateAnalysis::begin_way(const TakenPath& taken, CallTrace& call, TraceBuilder& builder,
-                                  const std::function<std::vector<MemoryEnd>()>& ends) {
+UnguardedVariant StateAnalysis::begin_way(const TakenPath& taken, CallTrace& call, TraceBuilder& builder,
+                                          const std::function<std::vector<MemoryEnd>()>& ends) {
   if (!taken.path) return {};
-  const bool may_begin = taken.first || !taken.path->ways.by_signature.contains(call.signature);
-  if (may_begin && call.guards.empty() && !taken.path->ways.given_up) {
+  const bool may_begin = taken.first || !taken.path->variants.by_signature.contains(call.signature);
+  if (may_begin && call.guards.empty() && !taken.path->variants.given_up) {
     call.ends = ends();
     if (taken.first) taken.path->ends = call.ends;
   }
-  const TakenWay way = take_way(*taken.path, call, taken.first);
+  const UnguardedVariant way = take_way(*taken.path, call, taken.first);
   if (!way.is_new) return way;
   CallTrace first = call;
-  first.is_way = true;
+  first.is_variant = true;
   LeakFinder finder(first, builder, evaluator_);
   finder.search(way.way->output_values);
   finder.search(first.guards);
@@ -169,12 +170,12 @@ TakenWay StateAnalysis::begin_way(const TakenPath& taken, CallTrace& call, Trace
   return way;
 }
 
-void StateAnalysis::compare_way(NodeRecord& path, const TakenWay& taken, const WayCall& call) {
-  path.ways.diverged = path.ways.diverged || call.compared.differs;
+void StateAnalysis::compare_way(NodeRecord& path, const UnguardedVariant& taken, const WayCall& call) {
+  path.variants.diverged = path.variants.diverged || call.compared.differs;
   if (!taken.way) return;
   if (!taken.is_new) {
     // Until calls differ, the path knows all there is to know.
-    if (path.ways.diverged) compare(*taken.way, call.later, call.survivors, call.compared.keeps);
+    if (path.variants.diverged) compare(*taken.way, call.later, call.survivors, call.compared.keeps);
     return;
   }
   taken.way->survivors = call.survivors;

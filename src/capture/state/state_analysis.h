@@ -8,8 +8,8 @@
 //   stop()   ── all NodeRecords, KeptTensors   ──> finish                  (promote.h, constant_outputs.h,
 //   unread_state.h)
 //
-// A function of what was recorded: it asks nobody but the Evaluator and those who know the contents of memory, looks at
-// no tensor and takes no lock. Its tests are written in the text form of traces (trace_text.h).
+// A function of what was recorded: it asks nobody but the ConstantEvaluator and those who know the contents of memory,
+// looks at no tensor and takes no lock. Its tests are written in the text form of traces (trace_text.h).
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@
 
 #include "base/log.h"
 #include "capture/branches/paths.h"
-#include "capture/branches/ways.h"
+#include "capture/branches/unguarded_variants.h"
 #include "capture/state/leaks.h"
-#include "capture/state/prepared_once.h"
+#include "capture/state/one_time_init.h"
 #include "capture/state/unread_state.h"
 #include "capture/trace/evaluate.h"
 #include "capture/trace/record.h"
@@ -38,7 +38,7 @@ struct LaterCall {
   std::vector<ValuePtr> outputs;
   std::vector<ValuePtr> updates;  ///< of the leaks known so far; null: not known
   std::vector<ContentPtr> reads;  ///< what these held before the call; null: not known
-  std::vector<Guard> guards;
+  std::vector<BranchCondition> guards;
 };
 
 /// How a later call compares with the first.
@@ -68,7 +68,7 @@ const BufferTrace* buffer_of(const Leak& leak, const std::vector<BufferTrace>& b
 
 class StateAnalysis {
  public:
-  StateAnalysis(Evaluator& evaluator, Logger& log) : evaluator_(evaluator), log_(log) {}
+  StateAnalysis(ConstantEvaluator& evaluator, Logger& log) : evaluator_(evaluator), log_(log) {}
 
   /// Finds the leaks of a node, or of a path, in its first call. REQUIRES: `call` has not closed;
   /// record.output_values are its outputs.
@@ -84,20 +84,20 @@ class StateAnalysis {
   /// sample is kept anyway.
   Compared compare(NodeRecord& record, const LaterCall& later, const Survivors& survivors, bool keeps_sample);
 
-  /// The way (ways.h) that a call took besides its path; looks for leaks where it is new. `ends`: what lies in memory
-  /// that the call wrote to, for calls without guards. REQUIRES: `call` has not closed.
-  TakenWay begin_way(const TakenPath& taken, CallTrace& call, TraceBuilder& builder,
-                     const std::function<std::vector<MemoryEnd>()>& ends);
+  /// The way (unguarded_variants.h) that a call took besides its path; looks for leaks where it is new. `ends`: what
+  /// lies in memory that the call wrote to, for calls without guards. REQUIRES: `call` has not closed.
+  UnguardedVariant begin_way(const TakenPath& taken, CallTrace& call, TraceBuilder& builder,
+                             const std::function<std::vector<MemoryEnd>()>& ends);
   /// After it has closed, and was compared with its path.
-  void compare_way(NodeRecord& path, const TakenWay& taken, const WayCall& call);
+  void compare_way(NodeRecord& path, const UnguardedVariant& taken, const WayCall& call);
 
   /// Makes ports of leaks, settles what constant outputs are, and warns about what nobody could see.
   void finish(const std::vector<std::unique_ptr<NodeRecord>>& nodes, const StartOptions& options,
               const SessionEnd& end);
 
  private:
-  PreparedOnce prepared_;
-  Evaluator& evaluator_;
+  OneTimeInit prepared_;
+  ConstantEvaluator& evaluator_;
   Logger& log_;
 };
 

@@ -42,7 +42,7 @@ bool is_known_at_first(const ValuePtr& value, const std::vector<StateSlot>& slot
 bool is_later_way(const NodeRecord& path, const NodeRecord& first, const std::vector<StateSlot>& slots) {
   const std::size_t common = std::min(path.guards.size(), first.guards.size());
   for (std::size_t i = 0; i < common; ++i) {
-    const Guard& guard = path.guards[i];
+    const BranchCondition& guard = path.guards[i];
     if (!same_question(guard, first.guards[i])) return false;
     if (guard.taken == first.guards[i].taken || guard.either || first.guards[i].either) continue;
     return is_known_at_first(guard.value, slots);

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "capture/recorder/value_type.h"
 #include "capture/session/front_end.h"
+#include "capture/trace/value_type.h"
 
 namespace leapp::capture {
 

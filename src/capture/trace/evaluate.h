@@ -2,25 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/recorder/content.h"
 #include "capture/trace/trace.h"
+#include "capture/trace/value_type.h"
 
 namespace leapp::capture {
 
 /// Says what a value is that depends on constants only.
-class Evaluator {
+class ConstantEvaluator {
  public:
-  Evaluator() = default;
-  virtual ~Evaluator() = default;
-  Evaluator(const Evaluator&) = delete;
-  Evaluator& operator=(const Evaluator&) = delete;
+  ConstantEvaluator() = default;
+  virtual ~ConstantEvaluator() = default;
+  ConstantEvaluator(const ConstantEvaluator&) = delete;
+  ConstantEvaluator& operator=(const ConstantEvaluator&) = delete;
 
   /// A copy. REQUIRES: is_constant(*value).
   [[nodiscard]] virtual ContentPtr value_of(const ValuePtr& value) = 0;
 };
 
 /// By running the operators. Throws what torch throws.
-class TorchEvaluator : public Evaluator {
+class TorchEvaluator : public ConstantEvaluator {
  public:
   [[nodiscard]] ContentPtr value_of(const ValuePtr& value) override;
 };

@@ -12,7 +12,7 @@
 #include "capture/hook/arguments.h"
 #include "capture/hook/hook.h"
 #include "capture/hook/op_info.h"
-#include "capture/recorder/recorder.h"
+#include "capture/recorder/op_recorder.h"
 #include "capture/trace/record.h"
 #include "capture/trace/slice.h"
 #include "capture/trace/to_graph.h"
@@ -25,7 +25,7 @@ namespace {
 /// The hook for as long as one operator runs.
 class HookScope {
  public:
-  explicit HookScope(std::shared_ptr<Recorder> recorder) { install_hook(std::move(recorder)); }
+  explicit HookScope(std::shared_ptr<OpRecorder> recorder) { install_hook(std::move(recorder)); }
   ~HookScope() { remove_hook(); }
   HookScope(const HookScope&) = delete;
   HookScope& operator=(const HookScope&) = delete;
@@ -35,13 +35,13 @@ class InsideRecording {
  public:
   explicit InsideRecording(const OperatorCall& call)
       : call_(call),
-        recorder_(std::make_shared<Recorder>(std::make_shared<FrontEnd>(),
-                                             [this](const std::string& text) { complain(text); })) {
+        recorder_(std::make_shared<OpRecorder>(std::make_shared<FrontEnd>(),
+                                               [this](const std::string& text) { complain(text); })) {
     record_.name = call.op;
   }
 
   Result<graph::Graph> graph() {
-    const OpInfo* info = find_op(call_.op, call_.overload);
+    const OpInfo* info = find_op_info(call_.op, call_.overload);
     if (!info) return unimplemented("torch has no such operator");
     begin();
     std::vector<at::Tensor> outputs;
@@ -56,7 +56,7 @@ class InsideRecording {
     seal_constants(slice_of(record_.output_values));
     LEAPP_ASSIGN_OR_RETURN(graph::Graph made, to_graph(record_));
     const auto& nodes = made.nodes();
-    if (std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return graph::rows::depends_on_data(*node); }))
+    if (std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return graph::masks::depends_on_data(*node); }))
       return unimplemented("a shape in it depends on data");
     return made;
   }
@@ -93,7 +93,7 @@ class InsideRecording {
 
   const OperatorCall& call_;
   std::string complaint_;  // guarded by the recorder's lock
-  std::shared_ptr<Recorder> recorder_;
+  std::shared_ptr<OpRecorder> recorder_;
   NodeRecord record_;
   ActivationId activation_ = 0;
 };

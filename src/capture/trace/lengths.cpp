@@ -62,7 +62,7 @@ std::optional<std::pair<ValuePtr, ValuePtr>> with_their_rows(const TraceOp& op, 
   return std::pair(before, after);
 }
 
-void report_lengths(Escapes& escapes, Recording& recording) {
+void report_lengths(Escapes& escapes, CaptureResult& recording) {
   if (escapes.lengths().empty()) return;
   std::vector<Escapes::Length> needed;
   for (const auto& node : recording.nodes) {

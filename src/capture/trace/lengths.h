@@ -12,7 +12,7 @@
 namespace leapp::capture {
 
 class Escapes;
-struct Recording;
+struct CaptureResult;
 
 /// Lengths that depend on data, in two calls that are compared: len(mask.nonzero()) is another number in each, and so
 /// are the sizes of what is computed from it. Such a size does not make the calls differ.
@@ -45,7 +45,7 @@ class FollowedLengths {
 
 /// Warns of lengths that the program may have used, of what no output and no state of its node needs.
 /// REQUIRES: the session has ended, and state is part of the records.
-void report_lengths(Escapes& escapes, Recording& recording);
+void report_lengths(Escapes& escapes, CaptureResult& recording);
 
 /// The sizes of operators' results that depend on data, of all that `value` needs.
 [[nodiscard]] std::set<std::int64_t> data_lengths(const ValuePtr& value);

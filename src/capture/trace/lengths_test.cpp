@@ -104,7 +104,7 @@ TEST_F(LengthsTest, ALengthWhoseResultNobodyNeedsIsToldOf) {
   const ValuePtr needed = found(3);
   escapes.data_dependent_shape("n", nonzero, needed->op->arguments[0].tensor->op->location);
   escapes.data_dependent_shape("n", nonzero, intern_location("lengths.py", 9, ""));
-  Recording recording;
+  CaptureResult recording;
   recording.nodes.push_back(std::make_unique<NodeRecord>());
   recording.nodes[0]->name = "n";
   recording.nodes[0]->output_values = {needed};

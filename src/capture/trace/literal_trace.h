@@ -73,7 +73,7 @@ class LiteralMemory : public Memory {
 };
 
 /// What operators make of contents is not computed: equal operators on equal contents are equal.
-class LiteralEvaluator : public Evaluator {
+class LiteralEvaluator : public ConstantEvaluator {
  public:
   [[nodiscard]] ContentPtr value_of(const ValuePtr& value) override;
 };

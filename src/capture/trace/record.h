@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "capture/branches/guards.h"
+#include "capture/branches/branch_conditions.h"
 #include "capture/hook/source_location.h"
 #include "capture/recorder/geometry.h"
 #include "capture/session/notes.h"
@@ -99,7 +99,7 @@ struct Leak {
     bool elsewhere = false;           ///< of state that is kept in place: another tensor has taken its place
   };
   std::vector<Seen> seen;  ///< what calls found there
-  /// Of a way (ways.h): by port and key, what was found there, each once.
+  /// Of a way (unguarded_variants.h): by port and key, what was found there, each once.
   std::map<std::pair<std::string, std::uint64_t>, ValuePtr> values;
 };
 
@@ -135,7 +135,7 @@ struct MemoryEnd {
 };
 
 /// How often a guard of a node went which way.
-struct GuardCount {
+struct ConditionCount {
   const OpInfo* op = nullptr;
   bool rows = false;
   std::size_t yes = 0;
@@ -143,20 +143,20 @@ struct GuardCount {
 };
 
 /// A line that decides, and for how many times in one call: the rounds of a loop.
-struct GuardPlace {
+struct ConditionPlace {
   LocationId location = 0;
   std::size_t round = 0;
-  auto operator<=>(const GuardPlace&) const = default;
+  auto operator<=>(const ConditionPlace&) const = default;
 };
 
 struct NodeRecord;
 
-/// Calls of a path that ran other operators than its first, and no guard told so (ways.h).
-struct WayLog {
-  std::map<std::uint64_t, std::size_t> by_signature;         ///< of calls: which of `ways`
-  std::vector<std::unique_ptr<NodeRecord>> ways;             ///< the first is a copy of the path's own; none: no other
+/// Calls of a path that ran other operators than its first, and no guard told so (unguarded_variants.h).
+struct VariantLog {
+  std::map<std::uint64_t, std::size_t> by_signature;         ///< of calls: which of `variants`
+  std::vector<std::unique_ptr<NodeRecord>> variants;         ///< the first is a copy of the path's own; none: no other
   std::vector<std::pair<std::size_t, std::uint64_t>> calls;  ///< of a path without guards, and their passes
-  bool diverged = false;                                     ///< the ways do not give the same
+  bool diverged = false;                                     ///< the variants do not give the same
   bool given_up = false;                                     ///< there were too many
 };
 
@@ -180,7 +180,7 @@ struct NodeRecord {
   LocationId closed_at = 0;             ///< where the first call announced its outputs
 
   // Of nodes that have guards, until stop() makes one of the paths.
-  std::vector<Guard> guards;                                 ///< of the first call
+  std::vector<BranchCondition> guards;                       ///< of the first call
   std::vector<MemoryEnd> ends;                               ///< likewise
   std::size_t first_call = 0;                                ///< of the path
   std::vector<std::pair<std::size_t, std::uint64_t>> taken;  ///< calls that took it, and their passes
@@ -188,15 +188,15 @@ struct NodeRecord {
   std::vector<Divergence> unsettled;                ///< differences, if there are no other paths
   std::vector<std::unique_ptr<NodeRecord>> others;  ///< paths that later calls took
   std::map<std::uint64_t, std::size_t> not_kept;    ///< how often other paths, known by hash, were taken
-  std::map<GuardPlace, GuardCount> guard_counts;    ///< over all paths
-  WayLog ways;
-  bool is_way = false;      ///< one of such
+  std::map<ConditionPlace, ConditionCount> guard_counts;  ///< over all paths
+  VariantLog variants;
+  bool is_variant = false;  ///< one of such
   bool left_graph = false;  ///< the program was given numbers or lengths that it may decide with, without being seen
   std::vector<ValuePtr> joined;  ///< of all paths: leaks and differences point to their operators
 };
 
 /// All that a session has recorded; complete when it has ended.
-struct Recording {
+struct CaptureResult {
   /// What the program said of histories: node, state → the input, or nothing when it is none.
   using Resets = std::map<std::pair<std::string, std::string>, std::string>;
 

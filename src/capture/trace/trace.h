@@ -19,9 +19,8 @@
 #include <vector>
 
 #include "capture/hook/source_location.h"
-#include "capture/recorder/content.h"
 #include "capture/recorder/geometry.h"
-#include "capture/recorder/value_type.h"
+#include "capture/trace/value_type.h"
 #include "graph/graph.h"
 
 namespace leapp::capture {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "capture/branches/ways.h"
+#include "capture/branches/unguarded_variants.h"
 #include "capture/hook/op_info.h"
 
 namespace leapp::capture {

@@ -28,7 +28,7 @@ class TraceBuilder {
   void set_draw(const Draw& draw) { draw_ = draw; }
   void set_location(LocationId location) { location_ = location; }
   [[nodiscard]] LocationId location() const { return location_; }
-  /// The sum of what operators until now are (ways.h).
+  /// The sum of what operators until now are (unguarded_variants.h).
   [[nodiscard]] std::uint64_t signature() const { return signature_; }
 
   /// An operator whose results are made by `result`.

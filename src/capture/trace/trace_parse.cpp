@@ -213,7 +213,7 @@ class Parser {
   Status guard(TracedCall& call, bool rows) {
     LEAPP_ASSIGN_OR_RETURN(const ValuePtr decides, value(call));
     if (decides->type != ValueType{at::kBool, {}}) return scanner_.complain("expected a value of type bool[]");
-    Guard& added = call.trace.guards.emplace_back();
+    BranchCondition& added = call.trace.guards.emplace_back();
     added.rows = rows;
     added.taken = scanner_.accept("true");
     if (!added.taken) LEAPP_RETURN_IF_ERROR(scanner_.expect("false"));

@@ -76,7 +76,7 @@ TEST(TraceParse, ErrorsNameTheLine) {
 TEST(TraceParse, GuardsAndRows) {
   const auto trace = parse_trace(std::string("# a comment\n") + kGuards);
   ASSERT_TRUE(trace.ok()) << trace.status().message();
-  const std::vector<Guard>& guards = trace.value().calls[0].trace.guards;
+  const std::vector<BranchCondition>& guards = trace.value().calls[0].trace.guards;
   ASSERT_EQ(guards.size(), 2U);
   EXPECT_TRUE(guards[0].taken && !guards[0].rows);
   EXPECT_TRUE(guards[1].rows && !guards[1].taken);

@@ -44,7 +44,7 @@ class CallPrinter {
     print_buffers();
     for (const auto& [value, where] : call_.trace.numbers)
       text_ += fmt::format("number {} at {}\n", reference(value), place(where));
-    for (const Guard& guard : call_.trace.guards) {
+    for (const BranchCondition& guard : call_.trace.guards) {
       text_ += fmt::format("{} {} {} at {}\n", guard.rows ? "rows" : "guard", reference(bare(guard.value)), guard.taken,
                            place(guard.location()));
     }

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "capture/branches/paths.h"
-#include "capture/branches/ways.h"
+#include "capture/branches/unguarded_variants.h"
 #include "capture/state/state_analysis.h"
 #include "capture/trace/slice.h"
 #include "capture/trace/to_graph.h"
@@ -129,7 +129,7 @@ class RecordedCalls {
     trace.signature = signature_of_call(call);
     if (!trace.guards.empty()) trace.ends = ends_of(trace, call);
     const TakenPath taken = take_path(record, trace);
-    const TakenWay way = analysis_.begin_way(taken, trace, builder_, [&] { return ends_of(trace, call); });
+    const UnguardedVariant way = analysis_.begin_way(taken, trace, builder_, [&] { return ends_of(trace, call); });
     LaterCall later_of_way;
     if (way.way && !way.is_new) later_of_way = StateAnalysis::look_at(*way.way, trace, builder_);
     if (!trace.guards.empty() || way.way) StateAnalysis::look_at_memory(record, taken.path, trace.call);
@@ -148,7 +148,7 @@ class RecordedCalls {
 
   static std::uint64_t signature_of_call(const TracedCall& call) {
     std::vector<ValuePtr> values = call.trace.outputs;
-    for (const Guard& guard : call.trace.guards) values.push_back(guard.value);
+    for (const BranchCondition& guard : call.trace.guards) values.push_back(guard.value);
     for (const TracedCall::Kept& kept : call.kept) values.push_back(kept.value);
     for (const auto& [memory, state] : call.memories) {
       for (const Memory::Layer& layer : state.layers) values.push_back(layer.value);

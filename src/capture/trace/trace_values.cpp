@@ -50,7 +50,7 @@ class ValueMaker {
   }
 
   Status make(const graph::Node& node) {
-    const OpInfo* info = find_op(node.op(), node.overload());
+    const OpInfo* info = find_op_info(node.op(), node.overload());
     if (!info) return invalid_argument(fmt::format("{}: torch has no such operator", node.qualified_name()));
     std::vector<TraceArgument> arguments;
     for (const c10::Argument& wanted : info->schema().arguments()) {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "cli/console/patience.h"
-#include "cli/console/plain_numbers.h"
+#include "cli/console/number_validators.h"
+#include "cli/console/timeout.h"
 
 namespace leapp::cli {
 
@@ -62,7 +62,7 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
           [&load](double seconds) {
             load.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
             load.engine.stop = std::make_shared<engine::Stop>();
-            lose_patience_after(load.timeout);
+            end_after_silence_of(load.timeout);
           },
           "seconds that loading, and each step, may take (any time)")
       ->check(CLI::Range(0.001, 1e6).description(""))

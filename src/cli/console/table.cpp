@@ -138,9 +138,9 @@ std::string indented(const std::string& text, const std::string& mark) {
 
 }  // namespace
 
-std::string findings_text(const std::vector<inspect::Finding>& findings, const Context& context) {
+std::string findings_text(const std::vector<inspect::CheckFinding>& findings, const Context& context) {
   std::string text;
-  for (const inspect::Finding& finding : findings) {
+  for (const inspect::CheckFinding& finding : findings) {
     const std::string severity = severity_text(finding.severity);
     text += context.styled(severity, style_of(finding.severity)) + std::string(kFindingIndent - severity.size(), ' ');
     bool first = true;

@@ -49,6 +49,6 @@ class Table {
 [[nodiscard]] std::string key_values(const std::vector<std::pair<std::string, std::string>>& rows);
 
 /// A few lines for each finding, in their order.
-[[nodiscard]] std::string findings_text(const std::vector<inspect::Finding>& findings, const Context& context);
+[[nodiscard]] std::string findings_text(const std::vector<inspect::CheckFinding>& findings, const Context& context);
 
 }  // namespace leapp::cli

@@ -51,7 +51,7 @@ bool is_row_of(std::span<const std::int64_t> found, std::span<const std::int64_t
 }
 
 Status convert(Array& array, const ArrayType& type) {
-  if (!is_number(array.dtype)) {
+  if (!inspect::is_number(array.dtype)) {
     return wrong_type(
         fmt::format("{}: expected {}, found {}", array.name, dtype_name(type.dtype), dtype_name(array.dtype)));
   }
@@ -60,9 +60,9 @@ Status convert(Array& array, const ArrayType& type) {
   std::vector<std::byte> bytes(array.bytes.size() / from * to);
   for (std::size_t i = 0; i < bytes.size() / to; ++i) {
     const std::byte* element = array.bytes.data() + i * from;
-    if (!convert_element({array.dtype, element}, type.dtype, bytes.data() + i * to)) {
+    if (!inspect::convert_element({array.dtype, element}, type.dtype, bytes.data() + i * to)) {
       return wrong_type(fmt::format("{}: {}, its element {}, is not a {}", array.name,
-                                    element_text(array.dtype, element), i, dtype_name(type.dtype)));
+                                    inspect::element_text(array.dtype, element), i, dtype_name(type.dtype)));
     }
   }
   array.bytes = std::move(bytes);

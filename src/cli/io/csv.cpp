@@ -166,7 +166,7 @@ class Reader {
     const DType dtype = series.type->dtype;
     std::byte* element =
         series.bytes.data() + series.bytes.size() - series.type->bytes() + column.element * dtype_size(dtype);
-    if (parse_element(cell, dtype, element)) return {};
+    if (inspect::parse_element(cell, dtype, element)) return {};
     return data_loss(fmt::format("line {}, column {}: expected a {} for {}[{}], found {}", where.line, where.column,
                                  dtype_name(dtype), series.type->name, column.element, quote(cell.substr(0, 40))));
   }
@@ -228,7 +228,7 @@ std::string csv_text(std::span<const Array> arrays) {
       const std::size_t count = row_elements(array);
       for (std::size_t i = 0; i < count; ++i) {
         if (!std::exchange(first, false)) text += ',';
-        text += element_text(array.dtype, array.bytes.data() + (row * count + i) * dtype_size(array.dtype));
+        text += inspect::element_text(array.dtype, array.bytes.data() + (row * count + i) * dtype_size(array.dtype));
       }
     }
     text += '\n';

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/io/arrays.h"
-#include "cli/measure/trace.h"
+#include "cli/measure/array_log.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline/mock.h"
 

@@ -14,9 +14,9 @@
 
 namespace leapp::cli {
 
-Result<Replay> Replay::open(const std::vector<TracedPort>& ports, const ReplayOptions& options) {
+Result<TraceReplay> TraceReplay::open(const std::vector<TracedPort>& ports, const ReplayOptions& options) {
   const std::string& file = options.file;
-  Replay replay(ports, options);
+  TraceReplay replay(ports, options);
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < ports.size(); ++i) places.emplace(ports[i].type.name, i);
   const auto find = [&](const std::string& name) -> Result<const ArrayType*> {
@@ -48,7 +48,7 @@ Result<Replay> Replay::open(const std::vector<TracedPort>& ports, const ReplayOp
   return replay;
 }
 
-Status Replay::set_state(runtime::Pipeline& pipeline) const {
+Status TraceReplay::set_state(runtime::Pipeline& pipeline) const {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     if ((*traced_)[i].where != TracedPort::Where::kFeedback) continue;
     LEAPP_ASSIGN_OR_RETURN(const TensorView view, value_of((*traced_)[i], pipeline));
@@ -58,13 +58,13 @@ Status Replay::set_state(runtime::Pipeline& pipeline) const {
   return {};
 }
 
-void Replay::compare(std::size_t port, std::size_t step, const TensorView& value) {
+void TraceReplay::compare(std::size_t port, std::size_t step, const TensorView& value) {
   const Port& one = ports_[port];
   if (!one.series) return;
   const TensorDifference found = cli::compare(value, one.series->step(step), tolerance_);
   report_.add(one.reported, step, found, found.first ? fmt::format("[{}]", found.first->element) : "");
 }
 
-Json Replay::json() const { return report_.json(steps_); }
+Json TraceReplay::json() const { return report_.json(steps_); }
 
 }  // namespace leapp::cli

@@ -10,8 +10,8 @@
 
 #include "cli/console/context.h"
 #include "cli/io/arrays.h"
+#include "cli/measure/array_log.h"
 #include "cli/measure/replay_report.h"
-#include "cli/measure/trace.h"
 #include "inspect/compare.h"
 
 namespace leapp::cli {
@@ -23,10 +23,10 @@ struct ReplayOptions {
 };
 
 /// Compares a run with a trace of an earlier one. Must not outlive `ports`.
-class Replay {
+class TraceReplay {
  public:
   /// Reads the trace. It must have all inputs; of the other ports those are compared that it has.
-  static Result<Replay> open(const std::vector<TracedPort>& ports, const ReplayOptions& options);
+  static Result<TraceReplay> open(const std::vector<TracedPort>& ports, const ReplayOptions& options);
 
   [[nodiscard]] std::size_t steps() const { return steps_; }
 
@@ -46,7 +46,7 @@ class Replay {
     std::size_t reported = 0;  ///< its number in the report
   };
 
-  Replay(const std::vector<TracedPort>& ports, const ReplayOptions& options)
+  TraceReplay(const std::vector<TracedPort>& ports, const ReplayOptions& options)
       : traced_(&ports),
         tolerance_(options.tolerance),
         ports_(ports.size()),

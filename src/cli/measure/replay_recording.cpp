@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "bundle/files/mapped_file.h"
 #include "bundle/folder/file_system.h"
-#include "cli/console/patience.h"
+#include "cli/console/timeout.h"
 #include "cli/measure/replay_report.h"
 #include "inspect/opened_bundle.h"
 #include "inspect/words.h"
@@ -32,8 +32,8 @@
 #include "mcap/records.h"
 #include "runtime/pipeline/budget.h"
 #include "runtime/pipeline/pipeline_access.h"
-#include "runtime/recording/recording.h"
 #include "runtime/recording/recording_layout.h"
+#include "runtime/recording/step_log_reader.h"
 
 namespace leapp::cli {
 namespace {
@@ -41,7 +41,7 @@ namespace {
 using runtime::Pipeline;
 using runtime::Port;
 using runtime::RecordedStep;
-using runtime::Recording;
+using runtime::StepLogReader;
 using runtime::StepResult;
 
 constexpr std::array<const char*, 4> kResults{"succeeds", "fails", "is not prepared", "is refused by a guard"};
@@ -51,11 +51,11 @@ const char* result_text(std::uint64_t result) { return kResults[std::min(result,
 std::string types_text(const std::vector<std::string>& types) { return types.empty() ? "none" : join(types, ", "); }
 
 /// That the bundle's ports are those of the recording, in the same order.
-Status check_ports(const char* what, const std::vector<Port>& ours, const std::vector<Recording::Port>& theirs) {
+Status check_ports(const char* what, const std::vector<Port>& ours, const std::vector<StepLogReader::Port>& theirs) {
   std::vector<std::string> expected;
   std::vector<std::string> found;
   for (const Port& port : ours) expected.push_back(fmt::format("{} {}", port.name, type_text(port.dtype, port.shape)));
-  for (const Recording::Port& port : theirs) {
+  for (const StepLogReader::Port& port : theirs) {
     found.push_back(fmt::format("{} {}", port.name, type_text(port.dtype, port.shape)));
   }
   if (expected == found) return {};
@@ -100,7 +100,7 @@ class RecordedRun {
   std::shared_ptr<const bundle::MappedFile> mapped_;
   std::span<const std::byte> bytes_;
   std::size_t released_ = 0;  ///< of these: read, and let go
-  std::optional<Recording> recording_;
+  std::optional<StepLogReader> recording_;
   std::optional<Pipeline> pipeline_;
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
@@ -130,7 +130,7 @@ Status RecordedRun::open() {
     if (!mapped_) return io_error(fmt::format("cannot read {}: too many files are mapped", options_.file));
     bytes_ = mapped_->bytes();
   }
-  auto recording = Recording::open({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
+  auto recording = StepLogReader::open({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
   if (!recording.ok()) return at(recording.status());
   recording_ = std::move(recording).value();
   return {};
@@ -250,7 +250,7 @@ Status RecordedRun::step_all() {
       all_read_ = true;
       break;
     }
-    sign_of_life(ExitCode::kFindings);
+    heartbeat(ExitCode::kFindings);
     if (const Status stepped = step(recorded); !stepped.ok()) return at(stepped);
     dropped_ = recorded.info.dropped;
     ++steps_;

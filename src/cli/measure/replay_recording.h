@@ -23,7 +23,7 @@ struct RecordingReplay {
   runtime::LoadOptions load;
 };
 
-/// Does again what a Recorder has recorded, and says where it is not the same.
+/// Does again what a ArrayLog has recorded, and says where it is not the same.
 Result<ExitCode> replay_recording(const RecordingReplay& options, Context& context);
 
 }  // namespace leapp::cli

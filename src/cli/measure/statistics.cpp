@@ -11,10 +11,10 @@
 
 namespace leapp::cli {
 
-void Statistics::add(const TensorView& value) {
+void PortStatistics::add(const TensorView& value) {
   const auto* element = static_cast<const std::byte*>(value.data);
   for (std::size_t i = 0; i < value.size(); ++i, element += dtype_size(value.dtype)) {
-    const double number = to_double(value.dtype, element);
+    const double number = inspect::to_double(value.dtype, element);
     if (!std::isfinite(number)) {
       ++not_numbers_;
       continue;
@@ -31,8 +31,9 @@ std::string first_elements(const TensorView& value, std::size_t most) {
   const auto* element = static_cast<const std::byte*>(value.data);
   const std::size_t count = value.size();
   for (std::size_t i = 0; i < std::min(count, most); ++i, element += dtype_size(value.dtype)) {
-    const std::string number = is_floating(value.dtype) ? fmt::format("{:.5g}", to_double(value.dtype, element))
-                                                        : element_text(value.dtype, element);
+    const std::string number = inspect::is_floating(value.dtype)
+                                   ? fmt::format("{:.5g}", inspect::to_double(value.dtype, element))
+                                   : inspect::element_text(value.dtype, element);
     text += (i == 0 ? "" : ", ") + number;
   }
   return count > most ? fmt::format("{}, ... ({})", text, count) : text;

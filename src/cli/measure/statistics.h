@@ -10,7 +10,7 @@
 namespace leapp::cli {
 
 /// What a port's values were like over a run.
-class Statistics {
+class PortStatistics {
  public:
   void add(const TensorView& value);
 

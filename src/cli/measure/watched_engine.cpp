@@ -12,9 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class WatchedModel final : public engine::Model {
+class WatchedModel final : public engine::EngineModel {
  public:
-  WatchedModel(std::unique_ptr<engine::Model> model, Latencies* times) : model_(std::move(model)), times_(times) {}
+  WatchedModel(std::unique_ptr<engine::EngineModel> model, Latencies* times)
+      : model_(std::move(model)), times_(times) {}
 
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return model_->inputs(); }
   [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return model_->outputs(); }
@@ -30,7 +31,7 @@ class WatchedModel final : public engine::Model {
   [[nodiscard]] Status error() const override { return model_->error(); }
 
  private:
-  std::unique_ptr<engine::Model> model_;
+  std::unique_ptr<engine::EngineModel> model_;
   Latencies* times_;
 };
 
@@ -40,14 +41,14 @@ class WatchedEngine final : public engine::Engine {
       : engine_(std::move(engine)), times_(times), runs_(runs) {}
 
   [[nodiscard]] const std::string& description() const override { return engine_->description(); }
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     LEAPP_ASSIGN_OR_RETURN(auto model, engine_->load(source));
     engine::Report report = model->report();
     if (times_ != nullptr) times_->push_back(std::make_unique<Latencies>(runs_));
     Latencies* times = times_ == nullptr ? nullptr : times_->back().get();
     auto watched = std::make_unique<WatchedModel>(std::move(model), times);
     watched->set_report(std::move(report));
-    return std::unique_ptr<engine::Model>(std::move(watched));
+    return std::unique_ptr<engine::EngineModel>(std::move(watched));
   }
 
  private:

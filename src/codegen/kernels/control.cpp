@@ -21,7 +21,7 @@ void emit_inside(Emitter& e, const native::Block& block) {
   e.indent(-1);
 }
 
-void emit_branch(Emitter& e, const native::Call& call) {
+void emit_branch(Emitter& e, const native::KernelCall& call) {
   e.line(fmt::format("if (*({})) {{", e.pointer(call, &Branch::condition)));
   emit_inside(e, call.blocks[0]);
   e.line("} else {");
@@ -29,7 +29,7 @@ void emit_branch(Emitter& e, const native::Call& call) {
   e.line("}");
 }
 
-void emit_loop(Emitter& e, const native::Call& call) {
+void emit_loop(Emitter& e, const native::KernelCall& call) {
   const native::ValueId limit = e.operand(call, &Rounds::limit);
   const native::ValueId start = e.operand(call, &Rounds::start);
   const std::string keep_on = e.pointer(call, &Rounds::keep_on);

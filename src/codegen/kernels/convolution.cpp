@@ -171,7 +171,7 @@ std::vector<std::string> sizes(Emitter& e, const ConvolutionShape& shape) {
           window_text(e, shape.in, shape.out, shape.window)};
 }
 
-void emit_convolution(Emitter& e, const native::Call& call) {
+void emit_convolution(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Convolution>();
   const native::ValueId weights = e.operand(call, &Convolution::packed);
   if (e.dtype(weights) == DType::kFloat16) e.need("widened float16");
@@ -185,7 +185,7 @@ void emit_convolution(Emitter& e, const native::Call& call) {
   e.call("convolution", list);
 }
 
-void emit_transposed(Emitter& e, const native::Call& call) {
+void emit_transposed(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<ConvolutionTransposed>();
   e.need("convolution_transposed");
   std::vector<std::string> list = {
@@ -197,7 +197,7 @@ void emit_transposed(Emitter& e, const native::Call& call) {
   e.call("convolution_transposed", list);
 }
 
-void emit_pooling(Emitter& e, const native::Call& call) {
+void emit_pooling(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Pooling>();
   std::vector<std::string> list = {e.pointer(call, &Pooling::x), e.pointer(call, &Pooling::y), e.number(args.planes),
                                    window_text(e, args.in, args.out, args.window)};

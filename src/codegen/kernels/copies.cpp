@@ -53,7 +53,7 @@ bool same_type(Emitter& e, native::ValueId from, native::ValueId to, std::int64_
   return false;
 }
 
-void emit_strided(Emitter& e, const native::Call& call) {
+void emit_strided(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<StridedCopy>();
   const native::ValueId from = e.operand(call, &StridedCopy::from);
   const native::ValueId to = e.operand(call, &StridedCopy::to);
@@ -72,7 +72,7 @@ void emit_strided(Emitter& e, const native::Call& call) {
          {e.pointer(from), e.pointer(to)});
 }
 
-void emit_dense(Emitter& e, const native::Call& call) {
+void emit_dense(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<DenseCopy>();
   const native::ValueId from = e.operand(call, &DenseCopy::from);
   const native::ValueId to = e.operand(call, &DenseCopy::to);
@@ -82,7 +82,7 @@ void emit_dense(Emitter& e, const native::Call& call) {
   e.call("copy", {e.pointer(from), e.pointer(to), e.number(args.bytes / width)});
 }
 
-void emit_fill(Emitter& e, const native::Call& call) {
+void emit_fill(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Fill>();
   const native::ValueId to = e.operand(call, &Fill::to);
   if (!same_type(e, to, to, args.width)) return;
@@ -92,7 +92,7 @@ void emit_fill(Emitter& e, const native::Call& call) {
                   fmt::format("static_cast<{}>({})", c_type(e.dtype(to)), literal(e.dtype(to), bytes, false))});
 }
 
-void emit_triangle(Emitter& e, const native::Call& call) {
+void emit_triangle(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<TriluArgs>();
   e.need("triangle");
   const std::int64_t k = std::clamp(args.k, -args.rows - args.columns, args.rows + args.columns);

@@ -21,7 +21,7 @@ using native::kernels::Storage;
 
 class Chain {
  public:
-  Chain(Emitter& e, const native::Call& call) : e_(e), call_(call), args_(call.as<Elementwise>()) {
+  Chain(Emitter& e, const native::KernelCall& call) : e_(e), call_(call), args_(call.as<Elementwise>()) {
     flat_ = true;
     for (std::size_t i = 0; i < args_.input_count + args_.output_count; ++i) {
       flat_ = flat_ && (is_line(args_.operands[i]) || is_scalar(args_.operands[i]));
@@ -62,7 +62,7 @@ class Chain {
 
   void read(std::size_t i) {
     const ElementwiseOperand& one = args_.operands[i];
-    const native::Value& value = e_.value(call_.operands[i].value);
+    const native::PlanValue& value = e_.value(call_.operands[i].value);
     const std::string name = fresh();
     registers_[one.reg] = name;
     if (value.constant && is_scalar(one) && one.storage == Storage::kFloat32) {
@@ -112,7 +112,7 @@ class Chain {
   }
 
   Emitter& e_;
-  const native::Call& call_;
+  const native::KernelCall& call_;
   const Elementwise& args_;
   bool flat_ = true;
   int next_ = 0;
@@ -123,7 +123,7 @@ class Chain {
   std::array<std::string, native::kernels::kElementwiseRegisters> registers_;
 };
 
-void emit_elementwise(Emitter& e, const native::Call& call) { Chain(e, call).emit(); }
+void emit_elementwise(Emitter& e, const native::KernelCall& call) { Chain(e, call).emit(); }
 
 constexpr std::array kElementwiseKernels = {KernelEntry{"elementwise", emit_elementwise}};
 

@@ -110,7 +110,7 @@ std::string extents_text(Emitter& e, const std::int64_t* extents, std::int32_t d
     (void)e.number(extents[d]);
     numbers.push_back(static_cast<std::int32_t>(extents[d]));
   }
-  native::Value value;
+  native::PlanValue value;
   value.dtype = DType::kInt32;
   value.shape = {depth};
   value.constant = onnx::Bytes::copy_of(std::as_bytes(std::span(numbers)));
@@ -121,7 +121,7 @@ std::int64_t width_of(Emitter& e, native::ValueId value) {
   return static_cast<std::int64_t>(dtype_size(e.dtype(value)));
 }
 
-void emit_gather(Emitter& e, const native::Call& call) {
+void emit_gather(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<GatherArgs>();
   const native::ValueId x = e.operand(call, &GatherArgs::x);
   e.need("gather");
@@ -130,7 +130,7 @@ void emit_gather(Emitter& e, const native::Call& call) {
                             e.number(args.inner / width_of(e, x))});
 }
 
-void emit_gather_nd(Emitter& e, const native::Call& call) {
+void emit_gather_nd(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<GatherNdArgs>();
   if (args.indices.count == 0) return;
   const native::ValueId x = e.operand(call, &GatherNdArgs::x);
@@ -141,7 +141,7 @@ void emit_gather_nd(Emitter& e, const native::Call& call) {
                                e.number(args.batch), e.number(args.batch_bytes / width_of(e, x))});
 }
 
-void emit_one_hot(Emitter& e, const native::Call& call) {
+void emit_one_hot(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<OneHotArgs>();
   e.need("one_hot");
   e.call("one_hot",
@@ -184,7 +184,7 @@ std::string join_text(Emitter& e, ScatterReduction reduction, DType dtype) {
   return half ? fmt::format("narrowed_{}({})", type_word(dtype), text) : text;
 }
 
-void emit_scatter_nd(Emitter& e, const native::Call& call) {
+void emit_scatter_nd(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<ScatterNdArgs>();
   const DType dtype = e.dtype(e.operand(call, &ScatterNdArgs::y));
   const std::string_view type = c_type(dtype);
@@ -204,7 +204,7 @@ struct ElementLoop {
   std::string statement;
 };
 
-void emit_elements(Emitter& e, const native::Call& call, const ElementLoop& loop) {
+void emit_elements(Emitter& e, const native::KernelCall& call, const ElementLoop& loop) {
   const GatherElementsArgs& args = loop.places;
   std::array<std::int64_t, native::kMaxRank> others{};
   for (std::int32_t i = 0; i < args.rank; ++i) {
@@ -225,7 +225,7 @@ void emit_elements(Emitter& e, const native::Call& call, const ElementLoop& loop
   e.call_or_fail(name, arguments);
 }
 
-void emit_gather_elements(Emitter& e, const native::Call& call) {
+void emit_gather_elements(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<GatherElementsArgs>();
   if (args.indices.count == 0) return;
   const std::string_view type = c_type(e.dtype(e.operand(call, &GatherElementsArgs::x)));
@@ -237,7 +237,7 @@ void emit_gather_elements(Emitter& e, const native::Call& call) {
        "y[at] = x[element];"});
 }
 
-void emit_scatter_elements(Emitter& e, const native::Call& call) {
+void emit_scatter_elements(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<ScatterElementsArgs>();
   const DType dtype = e.dtype(e.operand(call, &ScatterElementsArgs::y));
   const std::string_view type = c_type(dtype);

@@ -82,7 +82,7 @@ void need_weights(Emitter& e, native::ValueId weights) {
   if (e.dtype(weights) == DType::kBFloat16) e.need("widened bfloat16");
 }
 
-void emit_packed(Emitter& e, const native::Call& call) {
+void emit_packed(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<MatMulPacked>();
   if (args.x_stride != args.k || args.y_stride != args.n) e.refuse("rows that do not lie together");
   need_weights(e, e.operand(call, &MatMulPacked::packed));
@@ -93,7 +93,7 @@ void emit_packed(Emitter& e, const native::Call& call) {
                    e.number(args.k), e.number(args.n), e.lambda(args.activation)});
 }
 
-void emit_matmul(Emitter& e, const native::Call& call) {
+void emit_matmul(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<MatMul>();
   e.need("product");
   const auto strides = [&](std::int64_t batch, std::int64_t row, std::int64_t column) {
@@ -106,7 +106,7 @@ void emit_matmul(Emitter& e, const native::Call& call) {
                      strides(args.y_batch_stride, args.y_stride, 1), literal(args.scale), e.lambda(args.activation)});
 }
 
-void emit_scalar_matmul(Emitter& e, const native::Call& call) {
+void emit_scalar_matmul(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<native::ScalarMatMul>();
   e.need("scalar_product");
   const DType dtype = e.dtype(e.operand(call, &native::ScalarMatMul::y));

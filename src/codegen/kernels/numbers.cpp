@@ -128,7 +128,7 @@ std::string converted(Emitter& e, std::string x, DType from, DType to) {
                      narrow ? "-2147483648.0" : "-9223372036854775808.0", from == DType::kFloat32 ? "F" : "");
 }
 
-void emit_cast(Emitter& e, const native::Call& call) {
+void emit_cast(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<native::CastArgs>();
   const native::ValueId x = e.operand(call, &native::CastArgs::x);
   const native::ValueId y = e.operand(call, &native::CastArgs::y);

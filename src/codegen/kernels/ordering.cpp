@@ -108,14 +108,14 @@ inline void determinant(const float* x, float* y, double* scratch, int32_t batch
 
 const char* word(bool truth) { return truth ? "true" : "false"; }
 
-void emit_arg_best(Emitter& e, const native::Call& call) {
+void emit_arg_best(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Along>();
   e.need("arg_best");
   e.call("arg_best", {e.pointer(call, &Along::x), e.pointer(call, &Along::indices), e.number(args.outer),
                       e.number(args.extent), e.number(args.inner), word(args.largest), word(args.last)});
 }
 
-void emit_top_k(Emitter& e, const native::Call& call) {
+void emit_top_k(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Along>();
   e.need("top_k");
   e.call("top_k", {e.pointer(call, &Along::x), e.pointer(call, &Along::y), e.pointer(call, &Along::indices),
@@ -123,7 +123,7 @@ void emit_top_k(Emitter& e, const native::Call& call) {
                    e.number(args.k), word(args.largest)});
 }
 
-void emit_cumulative_sum(Emitter& e, const native::Call& call) {
+void emit_cumulative_sum(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Along>();
   const DType dtype = e.dtype(e.operand(call, &Along::x));
   const bool floating = dtype == DType::kFloat32 || dtype == DType::kFloat64;
@@ -133,7 +133,7 @@ void emit_cumulative_sum(Emitter& e, const native::Call& call) {
           e.number(args.inner), word(args.exclusive), word(args.reverse)});
 }
 
-void emit_determinant(Emitter& e, const native::Call& call) {
+void emit_determinant(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Determinant>();
   e.need("determinant");
   e.call("determinant", {e.pointer(call, &Determinant::x), e.pointer(call, &Determinant::y),

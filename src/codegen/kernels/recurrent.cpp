@@ -90,7 +90,7 @@ inline void rnn_cell(const float* from_input, const Weight* r, const float* bias
 )"},
 };
 
-void need_cell(Emitter& e, const native::Call& call, std::string_view cell, std::int64_t gates) {
+void need_cell(Emitter& e, const native::KernelCall& call, std::string_view cell, std::int64_t gates) {
   const auto& args = call.as<RecurrentCell>();
   const native::ValueId weights = e.operand(call, &RecurrentCell::recurrent);
   if (e.dtype(weights) == DType::kFloat16) e.need("widened float16");
@@ -99,7 +99,7 @@ void need_cell(Emitter& e, const native::Call& call, std::string_view cell, std:
   e.need(cell);
 }
 
-void emit_gru(Emitter& e, const native::Call& call) {
+void emit_gru(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<RecurrentCell>();
   need_cell(e, call, "gru_cell", 3);
   e.call("gru_cell", {e.pointer(call, &RecurrentCell::from_input), e.pointer(call, &RecurrentCell::recurrent),
@@ -108,7 +108,7 @@ void emit_gru(Emitter& e, const native::Call& call) {
                       e.number(args.batch), e.number(args.hidden), args.linear_before_reset ? "true" : "false"});
 }
 
-void emit_lstm(Emitter& e, const native::Call& call) {
+void emit_lstm(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<RecurrentCell>();
   need_cell(e, call, "lstm_cell", 4);
   e.call("lstm_cell", {e.pointer(call, &RecurrentCell::from_input), e.pointer(call, &RecurrentCell::recurrent),
@@ -118,7 +118,7 @@ void emit_lstm(Emitter& e, const native::Call& call) {
                        e.pointer(call, &RecurrentCell::scratch), e.number(args.batch), e.number(args.hidden)});
 }
 
-void emit_rnn(Emitter& e, const native::Call& call) {
+void emit_rnn(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<RecurrentCell>();
   need_cell(e, call, "rnn_cell", 1);
   e.call("rnn_cell", {e.pointer(call, &RecurrentCell::from_input), e.pointer(call, &RecurrentCell::recurrent),

@@ -115,7 +115,7 @@ Parts parts_of(Emitter& e, Reduction reduction, DType dtype, std::int64_t count)
   return {};
 }
 
-void emit_reduce(Emitter& e, const native::Call& call) {
+void emit_reduce(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Reduce>();
   const DType dtype = e.dtype(e.operand(call, &Reduce::x));
   const std::string type(c_type(dtype));

@@ -102,7 +102,7 @@ inline void local_response(const float* x, float* y, int32_t batch, int32_t chan
 )"},
 };
 
-void emit_softmax(Emitter& e, const native::Call& call) {
+void emit_softmax(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Softmax>();
   const char* name = args.log ? "log_softmax" : "softmax";
   e.need(name);
@@ -110,7 +110,7 @@ void emit_softmax(Emitter& e, const native::Call& call) {
          {e.pointer(call, &Softmax::x), e.pointer(call, &Softmax::y), e.number(args.rows), e.number(args.columns)});
 }
 
-void emit_normalise(Emitter& e, const native::Call& call) {
+void emit_normalise(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Normalise>();
   e.need("normalise");
   const std::string affine = "Affine{" + e.pointer(call, &Normalise::scale) + ", " + e.pointer(call, &Normalise::bias) +
@@ -122,7 +122,7 @@ void emit_normalise(Emitter& e, const native::Call& call) {
           literal(args.epsilon), args.root_mean_square ? "true" : "false"});
 }
 
-void emit_local_response(Emitter& e, const native::Call& call) {
+void emit_local_response(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<LocalResponse>();
   e.need("local_response");
   e.call("local_response", {e.pointer(call, &LocalResponse::x), e.pointer(call, &LocalResponse::y),

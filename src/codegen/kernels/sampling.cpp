@@ -125,7 +125,7 @@ inline void grid_sample(const float* x, const float* places, float* y, int32_t b
 )"},
 };
 
-void emit_interpolate(Emitter& e, const native::Call& call) {
+void emit_interpolate(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Taps>();
   e.need("interpolate");
   e.call("interpolate", {e.pointer(call, &Taps::x), e.pointer(call, &Taps::places), e.pointer(call, &Taps::weights),
@@ -133,7 +133,7 @@ void emit_interpolate(Emitter& e, const native::Call& call) {
                          e.number(args.inner), e.number(args.taps)});
 }
 
-void emit_grid_sample(Emitter& e, const native::Call& call) {
+void emit_grid_sample(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<GridArgs>();
   const char* sample = args.between == native::Between::kCubic     ? "cubic_pixel"
                        : args.between == native::Between::kNearest ? "nearest_pixel"

@@ -143,7 +143,7 @@ struct Element {
 
 bool is_double(DType dtype) { return dtype == DType::kFloat64; }
 
-void emit_walk(Emitter& e, const native::Call& call, const std::function<std::string(const Element&)>& statement,
+void emit_walk(Emitter& e, const native::KernelCall& call, const std::function<std::string(const Element&)>& statement,
                bool fails = false) {
   const auto& args = call.as<Walk>();
   std::vector<std::string> parameters;
@@ -172,7 +172,7 @@ void emit_walk(Emitter& e, const native::Call& call, const std::function<std::st
   fails ? e.call_or_fail(name, arguments) : e.call(name, arguments);
 }
 
-void emit_unary(Emitter& e, const native::Call& call) {
+void emit_unary(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Walk>();
   const auto function = static_cast<Unary>(args.function);
   const native::kernels::Activation activation{function, static_cast<float>(args.alpha), static_cast<float>(args.beta)};
@@ -225,7 +225,7 @@ std::string integer_text(Emitter& e, Binary function, const Element& element) {
   }
 }
 
-void emit_binary(Emitter& e, const native::Call& call) {
+void emit_binary(Emitter& e, const native::KernelCall& call) {
   const auto& args = call.as<Walk>();
   const auto function = static_cast<Binary>(args.function);
   const bool fails =
@@ -248,7 +248,7 @@ void emit_binary(Emitter& e, const native::Call& call) {
       fails);
 }
 
-void emit_bits(Emitter& e, const native::Call& call) {
+void emit_bits(Emitter& e, const native::KernelCall& call) {
   const auto function = static_cast<native::Bits>(call.as<Walk>().function);
   emit_walk(e, call, [&](const Element& element) {
     const auto infix = [&](const char* sign) {
@@ -272,7 +272,7 @@ void emit_bits(Emitter& e, const native::Call& call) {
   });
 }
 
-void emit_where(Emitter& e, const native::Call& call) {
+void emit_where(Emitter& e, const native::KernelCall& call) {
   emit_walk(e, call, [](const Element& element) {
     return fmt::format("y[at] = {} ? {} : {};", element.a, element.b, element.c);
   });

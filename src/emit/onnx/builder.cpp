@@ -254,7 +254,7 @@ std::optional<DType> OpBuilder::dtype(std::string_view name) {
 }
 
 DType OpBuilder::promoted(std::initializer_list<std::string_view> names) {
-  std::vector<Operand> operands;
+  std::vector<PromotedOperand> operands;
   for (const std::string_view name : names) {
     if (is_number(name)) {
       operands.push_back({number_dtype(scalar(name)), true, true});

@@ -66,7 +66,7 @@ Tensors OpBuilder::add_many(std::string op, const Tensors& inputs, const std::ve
                        dtype_name(dtype), op));
   }
   const DType inner = compute.value_or(dtype);
-  NodeSpec spec{std::move(op), inputs, std::move(attributes), results, location_text(node_.location())};
+  OnnxNodeSpec spec{std::move(op), inputs, std::move(attributes), results, location_text(node_.location())};
   if (inner != dtype) {
     for (Tensor& input : spec.inputs) {
       if (input.present() && input.dtype == dtype) input = cast(input, inner);
@@ -94,7 +94,7 @@ Tensor OpBuilder::cast(const Tensor& x, DType dtype) {
   if (x.elements() == 1 && dtype != DType::kFloat8E4M3FN && dtype != DType::kFloat8E5M2) {
     if (const auto known = known_values(x)) return constant(*known, {dtype, x.shape});
   }
-  NodeSpec spec{"Cast", {x}, {{"to", std::int64_t{*type}}}, {{dtype, x.shape}}, location_text(node_.location())};
+  OnnxNodeSpec spec{"Cast", {x}, {{"to", std::int64_t{*type}}}, {{dtype, x.shape}}, location_text(node_.location())};
   return model_.add_node(std::move(spec))[0];
 }
 

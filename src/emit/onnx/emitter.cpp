@@ -17,9 +17,9 @@
 namespace leapp::emit {
 namespace {
 
+using onnx_ops::EmitEntry;
 using onnx_ops::ModelBuilder;
 using onnx_ops::OpBuilder;
-using onnx_ops::OpEntry;
 using onnx_ops::Tensor;
 
 constexpr std::array<int, kHighestOpset - kLowestOpset + 1> kLowestIr = {7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11};
@@ -74,12 +74,12 @@ bool touches_complex(const graph::Node& node) {
 /// A handler of its own, or the one for real numbers if it does the same to both parts.
 Status emit_complex(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
   const std::string name = node.qualified_name();
-  if (const OpEntry* entry = onnx_ops::find_complex_op(name); entry != nullptr) {
+  if (const EmitEntry* entry = onnx_ops::find_complex_op(name); entry != nullptr) {
     OpBuilder builder(model, values, node, entry->onnx_op);
     entry->handler(builder);
     return builder.status();
   }
-  const OpEntry* entry = onnx_ops::find_op(name);
+  const EmitEntry* entry = onnx_ops::find_emitter(name);
   if (entry == nullptr || !onnx_ops::is_part_by_part(name)) return no_mapping(node);
   for (const OpBuilder::Part part : {OpBuilder::Part::kReal, OpBuilder::Part::kImaginary}) {
     OpBuilder builder(model, values, node, entry->onnx_op, part);
@@ -103,7 +103,7 @@ Status emit_nothing(OpBuilder builder, const graph::Node& node) {
 }
 
 Status emit_real(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
-  const OpEntry* entry = onnx_ops::find_op(node.qualified_name());
+  const EmitEntry* entry = onnx_ops::find_emitter(node.qualified_name());
   if (entry == nullptr) return no_mapping(node);
   OpBuilder builder(model, values, node, entry->onnx_op);
   entry->handler(builder);
@@ -182,8 +182,9 @@ void bind_parts(const graph::Value& value, std::vector<Tensor>::const_iterator& 
 }
 
 /// One round: the condition of the next, unless nothing but the count ends the loop, and what is carried on.
-Result<std::vector<Tensor>> emit_round(ModelBuilder& model, const OpBuilder::Values& outside, const graph::Loop& loop,
-                                       const Tensor& round, const std::vector<Tensor>& state) {
+Result<std::vector<Tensor>> emit_round(ModelBuilder& model, const OpBuilder::Values& outside,
+                                       const graph::LoopNode& loop, const Tensor& round,
+                                       const std::vector<Tensor>& state) {
   OpBuilder::Values values;
   auto input = loop.body->inputs().begin();
   values.tensors.emplace(input->get(), round);
@@ -203,7 +204,7 @@ Result<std::vector<Tensor>> emit_round(ModelBuilder& model, const OpBuilder::Val
 }
 
 Status emit_loop(ModelBuilder& model, OpBuilder::Values& values, const graph::Node& node) {
-  const graph::Loop loop = graph::loop_of(node);
+  const graph::LoopNode loop = graph::loop_of(node);
   for (const graph::Value* value : node.inputs()) LEAPP_RETURN_IF_ERROR(add_if_constant(model, values, *value));
   onnx_ops::LoopSpec spec{.rounds = {}, .state = parts_of(values, loop.carried), .go_on = {}, .doc_string = ""};
   if (loop.count != nullptr) spec.rounds = values.tensors.at(loop.count);
@@ -227,7 +228,7 @@ Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::No
   if (graph::is_conditional(node)) return emit_conditional(model, values, node);
   if (graph::is_loop(node)) return emit_loop(model, values, node);
   const std::string name = node.qualified_name();
-  const OpEntry* entry = onnx_ops::find_op(name);
+  const EmitEntry* entry = onnx_ops::find_emitter(name);
   const bool nothing = std::all_of(node.results().begin(), node.results().end(),
                                    [](const auto& result) { return graph::element_count(result->shape()) == 0; });
   const bool complex = touches_complex(node);
@@ -244,11 +245,11 @@ Status emit_node(ModelBuilder& model, OpBuilder::Values& values, const graph::No
 }
 
 /// Moves the weights into the file beside the model, at offsets that can be mapped into memory.
-onnx::Pieces make_external(onnx::Graph& graph, const OnnxOptions& options) {
+onnx::Pieces make_external(onnx::GraphProto& graph, const OnnxOptions& options) {
   constexpr std::size_t kSmall = 1024;  // stays inside: shapes, axes, scalars
   constexpr std::size_t kAlignment = 4096;
   onnx::Pieces data;
-  for (onnx::Tensor& tensor : graph.initializers) {
+  for (onnx::TensorProto& tensor : graph.initializers) {
     const std::size_t size = tensor.raw_data.view.size();
     if (size <= kSmall) continue;
     data.append_zeros((kAlignment - data.size() % kAlignment) % kAlignment);
@@ -259,24 +260,24 @@ onnx::Pieces make_external(onnx::Graph& graph, const OnnxOptions& options) {
 }
 
 /// Gives every operator that draws a seed of its own, from this one on; those in branches too.
-void set_seeds(onnx::Graph& graph, std::int64_t& seed) {
-  for (onnx::Node& node : graph.nodes) {
+void set_seeds(onnx::GraphProto& graph, std::int64_t& seed) {
+  for (onnx::NodeProto& node : graph.nodes) {
     if (node.op_type == "RandomUniform" || node.op_type == "RandomNormal") {
       node.attributes.push_back({"seed", static_cast<float>(seed++ % (1 << 24))});
     }
-    for (onnx::Attribute& attribute : node.attributes) {
-      const auto* inner = std::get_if<std::shared_ptr<const onnx::Graph>>(&attribute.value);
+    for (onnx::AttributeProto& attribute : node.attributes) {
+      const auto* inner = std::get_if<std::shared_ptr<const onnx::GraphProto>>(&attribute.value);
       if (inner == nullptr) continue;
-      auto seeded = std::make_shared<onnx::Graph>(**inner);
+      auto seeded = std::make_shared<onnx::GraphProto>(**inner);
       set_seeds(*seeded, seed);
-      attribute.value = std::shared_ptr<const onnx::Graph>(std::move(seeded));
+      attribute.value = std::shared_ptr<const onnx::GraphProto>(std::move(seeded));
     }
   }
 }
 
 Result<OnnxModel> finish(ModelBuilder& builder, const graph::Graph& graph, const OnnxOptions& options) {
   LEAPP_ASSIGN_OR_RETURN(const int ir_version, ir_version_of(options));
-  onnx::Model model;
+  onnx::ModelProto model;
   model.ir_version = ir_version;
   model.opset_imports = {{"", options.opset_version}};
   model.producer_name = "leapp";
@@ -285,7 +286,7 @@ Result<OnnxModel> finish(ModelBuilder& builder, const graph::Graph& graph, const
   model.graph = builder.finish(graph.name().empty() ? "graph" : graph.name());
   if (auto seed = options.seed) set_seeds(model.graph, *seed);
   std::uint64_t bytes = 0;
-  for (const onnx::Tensor& tensor : model.graph.initializers) bytes += tensor.raw_data.view.size();
+  for (const onnx::TensorProto& tensor : model.graph.initializers) bytes += tensor.raw_data.view.size();
   OnnxModel result;
   if (bytes > options.max_inline_bytes) {
     if (options.external_data_name.empty()) {
@@ -363,7 +364,7 @@ bool is_supported(std::string_view op, std::string_view overload) {
   if (op == graph::kConditional || op == graph::kLoop) return true;
   std::string name(op);
   if (!overload.empty()) name.append(".").append(overload);
-  return onnx_ops::find_op(name) != nullptr || onnx_ops::find_complex_op(name) != nullptr;
+  return onnx_ops::find_emitter(name) != nullptr || onnx_ops::find_complex_op(name) != nullptr;
 }
 
 }  // namespace leapp::emit

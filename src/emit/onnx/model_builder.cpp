@@ -44,7 +44,7 @@ Tensor ModelBuilder::add_constant(graph::Constant constant, std::string wish) {
   return tensor;
 }
 
-std::vector<Tensor> ModelBuilder::add_node(NodeSpec spec) {
+std::vector<Tensor> ModelBuilder::add_node(OnnxNodeSpec spec) {
   std::vector<Tensor> results;
   NodeRecord record;
   for (const graph::TensorType& type : spec.results) {
@@ -75,7 +75,7 @@ std::vector<Tensor> ModelBuilder::add_loop(const LoopSpec& spec, const LoopBody&
   const Tensor go_on = new_value(Kind::kBodyInput, "", {DType::kBool, {}});
   record.inputs = {round.id, go_on.id};
   std::vector<Tensor> state;
-  NodeSpec loop{"Loop", {spec.rounds, spec.go_on}, {}, {}, spec.doc_string};
+  OnnxNodeSpec loop{"Loop", {spec.rounds, spec.go_on}, {}, {}, spec.doc_string};
   for (const Tensor& initial : spec.state) {
     state.push_back(new_value(Kind::kBodyInput, "", initial.type()));
     record.inputs.push_back(state.back().id);
@@ -107,7 +107,7 @@ std::vector<Tensor> ModelBuilder::add_branch(const Tensor& condition, const Bran
                                              const BranchBody& else_body, const std::string& doc_string) {
   BodyRecord then_side = side_of_branch("then_branch", then_body);
   BodyRecord else_side = side_of_branch("else_branch", else_body);
-  NodeSpec branch{"If", {condition}, {}, {}, doc_string};
+  OnnxNodeSpec branch{"If", {condition}, {}, {}, doc_string};
   for (const std::int32_t id : then_side.outputs) branch.results.push_back(values_[index_of(id)].type);
   std::vector<Tensor> results = add_node(std::move(branch));
   nodes_.back().bodies.push_back(std::move(then_side));
@@ -199,11 +199,11 @@ onnx::ValueInfo ModelBuilder::info_of(std::int32_t id) const {
   return {value.name, onnx::data_type_of(value.type.dtype).value_or(0), value.type.shape};
 }
 
-std::vector<onnx::Node> ModelBuilder::written(std::vector<NodeRecord>& records, NodeNumbers& numbers) const {
-  std::vector<onnx::Node> nodes;
+std::vector<onnx::NodeProto> ModelBuilder::written(std::vector<NodeRecord>& records, NodeNumbers& numbers) const {
+  std::vector<onnx::NodeProto> nodes;
   for (NodeRecord& record : records) {
     if (!record.used) continue;
-    onnx::Node node;
+    onnx::NodeProto node;
     node.op_type = record.spec.op;
     node.name = record.spec.op + "_" + std::to_string(numbers[record.spec.op]++);
     node.doc_string = std::move(record.spec.doc_string);
@@ -213,23 +213,23 @@ std::vector<onnx::Node> ModelBuilder::written(std::vector<NodeRecord>& records, 
     }
     for (const std::int32_t id : record.outputs) node.outputs.push_back(values_[index_of(id)].name);
     for (BodyRecord& inner : record.bodies) {
-      auto body = std::make_shared<onnx::Graph>();
+      auto body = std::make_shared<onnx::GraphProto>();
       body->name = node.name + "_" + inner.attribute;
       for (const std::int32_t id : inner.inputs) body->inputs.push_back(info_of(id));
       for (const std::int32_t id : inner.outputs) body->outputs.push_back(info_of(id));
       body->nodes = written(inner.nodes, numbers);
-      node.attributes.push_back({inner.attribute, std::shared_ptr<const onnx::Graph>(std::move(body))});
+      node.attributes.push_back({inner.attribute, std::shared_ptr<const onnx::GraphProto>(std::move(body))});
     }
     nodes.push_back(std::move(node));
   }
   return nodes;
 }
 
-onnx::Graph ModelBuilder::finish(std::string name) {
+onnx::GraphProto ModelBuilder::finish(std::string name) {
   for (const std::int32_t id : outputs_) values_[index_of(id)].used = true;
   mark_used(nodes_);
   give_names();
-  onnx::Graph graph;
+  onnx::GraphProto graph;
   graph.name = std::move(name);
   for (const std::int32_t id : inputs_) graph.inputs.push_back(info_of(id));
   for (const std::int32_t id : outputs_) graph.outputs.push_back(info_of(id));

@@ -17,10 +17,10 @@
 
 namespace leapp::onnx_ops {
 
-using Attributes = std::vector<onnx::Attribute>;
+using Attributes = std::vector<onnx::AttributeProto>;
 
 /// One node to be.
-struct NodeSpec {
+struct OnnxNodeSpec {
   std::string op;
   std::vector<Tensor> inputs;  ///< a Tensor that is not present() leaves an optional input out
   Attributes attributes;
@@ -56,7 +56,7 @@ class ModelBuilder {
   /// Equal contents of equal type are stored once. `wish`: the name if it is free; may be empty.
   Tensor add_constant(graph::Constant constant, std::string wish);
 
-  std::vector<Tensor> add_node(NodeSpec spec);
+  std::vector<Tensor> add_node(OnnxNodeSpec spec);
 
   /// The state after the last round.
   std::vector<Tensor> add_loop(const LoopSpec& spec, const LoopBody& body);
@@ -78,7 +78,7 @@ class ModelBuilder {
   [[nodiscard]] Tensor produced_from(const Tensor& value) const;
 
   /// The graph without what no output needs.
-  [[nodiscard]] onnx::Graph finish(std::string name);
+  [[nodiscard]] onnx::GraphProto finish(std::string name);
 
   /// After finish(): the name that a node's result has in the graph; empty for an input, a constant, and what no output
   /// needs.
@@ -97,7 +97,7 @@ class ModelBuilder {
   };
   struct BodyRecord;
   struct NodeRecord {
-    NodeSpec spec;
+    OnnxNodeSpec spec;
     std::vector<std::int32_t> outputs;
     bool used = false;
     std::vector<BodyRecord> bodies = {};  // of a Loop or an If
@@ -118,7 +118,7 @@ class ModelBuilder {
   void mark_used(std::vector<NodeRecord>& nodes);
   void give_names();
   [[nodiscard]] onnx::ValueInfo info_of(std::int32_t id) const;
-  [[nodiscard]] std::vector<onnx::Node> written(std::vector<NodeRecord>& records, NodeNumbers& numbers) const;
+  [[nodiscard]] std::vector<onnx::NodeProto> written(std::vector<NodeRecord>& records, NodeNumbers& numbers) const;
   [[nodiscard]] std::string free_name(const std::string& wish);
 
   int opset_;

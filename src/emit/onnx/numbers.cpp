@@ -180,9 +180,9 @@ DType number_dtype(const graph::Scalar& scalar) {
   return std::holds_alternative<double>(scalar) ? DType::kFloat32 : DType::kComplex64;
 }
 
-DType result_type(const std::vector<Operand>& operands) {
+DType result_type(const std::vector<PromotedOperand>& operands) {
   std::array<std::optional<DType>, 3> ranks;  // dimensioned tensors, 0-d tensors, numbers
-  for (const Operand& operand : operands) {
+  for (const PromotedOperand& operand : operands) {
     auto& slot = ranks[operand.number ? 2 : operand.zero_dim ? 1 : 0];
     slot = slot ? promote_types(*slot, operand.dtype) : operand.dtype;
   }

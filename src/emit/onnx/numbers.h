@@ -39,7 +39,7 @@ void append_number(const graph::Scalar& scalar, DType dtype, std::vector<std::by
 [[nodiscard]] DType promote_types(DType a, DType b);
 
 /// One operand of an operator, as far as promotion looks at it.
-struct Operand {
+struct PromotedOperand {
   DType dtype;
   bool zero_dim = false;  ///< a tensor without dimensions
   bool number = false;    ///< a Python number
@@ -47,7 +47,7 @@ struct Operand {
 
 /// As torch.result_type over any number of operands: a number does not promote within its category, a 0-d tensor only
 /// against others of its kind.
-[[nodiscard]] DType result_type(const std::vector<Operand>& operands);
+[[nodiscard]] DType result_type(const std::vector<PromotedOperand>& operands);
 
 /// dtype of a Python number: bool, int64 or float32 (torch's default).
 [[nodiscard]] DType number_dtype(const graph::Scalar& scalar);

@@ -8,7 +8,7 @@
 namespace leapp::onnx_ops {
 namespace {
 
-using Family = OpEntries (*)();
+using Family = EmitEntries (*)();
 
 constexpr std::array kFamilies = std::to_array<Family>({
     activation_ops,
@@ -54,29 +54,29 @@ constexpr std::array kFamilies = std::to_array<Family>({
 
 constexpr std::array kComplexFamilies = std::to_array<Family>({complex_einsum_ops, complex_ops, fourier_ops});
 
-using Index = std::unordered_map<std::string_view, const OpEntry*>;
+using Index = std::unordered_map<std::string_view, const EmitEntry*>;
 
 Index index_of(std::span<const Family> families) {
   Index index;
   for (const Family family : families) {
-    for (const OpEntry& entry : family()) index.emplace(entry.name, &entry);
+    for (const EmitEntry& entry : family()) index.emplace(entry.name, &entry);
   }
   return index;
 }
 
-const OpEntry* find_in(const Index& index, std::string_view name) {
+const EmitEntry* find_in(const Index& index, std::string_view name) {
   const auto found = index.find(name);
   return found == index.end() ? nullptr : found->second;
 }
 
 }  // namespace
 
-const OpEntry* find_op(std::string_view name) {
+const EmitEntry* find_emitter(std::string_view name) {
   static const Index index = index_of(kFamilies);  // at the first call, not before main
   return find_in(index, name);
 }
 
-const OpEntry* find_complex_op(std::string_view name) {
+const EmitEntry* find_complex_op(std::string_view name) {
   static const Index index = index_of(kComplexFamilies);
   return find_in(index, name);
 }

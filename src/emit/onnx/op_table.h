@@ -12,11 +12,11 @@
 namespace leapp::onnx_ops {
 
 /// Expresses b.node() in ONNX nodes and binds its results.
-using Handler = void (*)(OpBuilder& b);
+using EmitFunction = void (*)(OpBuilder& b);
 
-struct OpEntry {
+struct EmitEntry {
   std::string_view name;  ///< "aten::add.Tensor"; "aten::sin" where the overload is empty
-  Handler handler = nullptr;
+  EmitFunction handler = nullptr;
   std::string_view onnx_op = {};  ///< what b.onnx_op() says, for handlers that serve many operators
 };
 
@@ -24,55 +24,55 @@ struct OpEntry {
 /// data need not be.
 inline constexpr std::string_view kEvenWhenEmpty = "even when empty";
 
-using OpEntries = std::span<const OpEntry>;
+using EmitEntries = std::span<const EmitEntry>;
 
 /// The rows of each family: ops/<family>.cpp.
-[[nodiscard]] OpEntries activation_ops();
-[[nodiscard]] OpEntries arithmetic_ops();
-[[nodiscard]] OpEntries attention_ops();
-[[nodiscard]] OpEntries calculus_ops();
-[[nodiscard]] OpEntries casting_ops();
-[[nodiscard]] OpEntries comparison_ops();
-[[nodiscard]] OpEntries complex_einsum_ops();
-[[nodiscard]] OpEntries complex_ops();
-[[nodiscard]] OpEntries convolution_ops();
-[[nodiscard]] OpEntries creation_ops();
-[[nodiscard]] OpEntries ctc_ops();
-[[nodiscard]] OpEntries einsum_ops();
-[[nodiscard]] OpEntries elementwise_ops();
-[[nodiscard]] OpEntries factorisation_ops();
-[[nodiscard]] OpEntries float_bit_ops();
-[[nodiscard]] OpEntries fourier_ops();
-[[nodiscard]] OpEntries fractional_pooling_ops();
-[[nodiscard]] OpEntries grouped_product_ops();
-[[nodiscard]] OpEntries indexing_ops();
-[[nodiscard]] OpEntries joining_ops();
-[[nodiscard]] OpEntries ldl_ops();
-[[nodiscard]] OpEntries linear_algebra_ops();
-[[nodiscard]] OpEntries loss_ops();
-[[nodiscard]] OpEntries norm_ops();
-[[nodiscard]] OpEntries normalisation_ops();
-[[nodiscard]] OpEntries pooling_ops();
-[[nodiscard]] OpEntries random_ops();
-[[nodiscard]] OpEntries recurrent_ops();
-[[nodiscard]] OpEntries reduction_ops();
-[[nodiscard]] OpEntries scatter_ops();
-[[nodiscard]] OpEntries shape_ops();
-[[nodiscard]] OpEntries solver_ops();
-[[nodiscard]] OpEntries sorting_ops();
-[[nodiscard]] OpEntries special_airy_ops();
-[[nodiscard]] OpEntries special_bessel_ops();
-[[nodiscard]] OpEntries special_error_ops();
-[[nodiscard]] OpEntries special_gamma_ops();
-[[nodiscard]] OpEntries special_incomplete_gamma_ops();
-[[nodiscard]] OpEntries special_polynomial_ops();
-[[nodiscard]] OpEntries spectral_ops();
-[[nodiscard]] OpEntries vision_ops();
+[[nodiscard]] EmitEntries activation_ops();
+[[nodiscard]] EmitEntries arithmetic_ops();
+[[nodiscard]] EmitEntries attention_ops();
+[[nodiscard]] EmitEntries calculus_ops();
+[[nodiscard]] EmitEntries casting_ops();
+[[nodiscard]] EmitEntries comparison_ops();
+[[nodiscard]] EmitEntries complex_einsum_ops();
+[[nodiscard]] EmitEntries complex_ops();
+[[nodiscard]] EmitEntries convolution_ops();
+[[nodiscard]] EmitEntries creation_ops();
+[[nodiscard]] EmitEntries ctc_ops();
+[[nodiscard]] EmitEntries einsum_ops();
+[[nodiscard]] EmitEntries elementwise_ops();
+[[nodiscard]] EmitEntries factorisation_ops();
+[[nodiscard]] EmitEntries float_bit_ops();
+[[nodiscard]] EmitEntries fourier_ops();
+[[nodiscard]] EmitEntries fractional_pooling_ops();
+[[nodiscard]] EmitEntries grouped_product_ops();
+[[nodiscard]] EmitEntries indexing_ops();
+[[nodiscard]] EmitEntries joining_ops();
+[[nodiscard]] EmitEntries ldl_ops();
+[[nodiscard]] EmitEntries linear_algebra_ops();
+[[nodiscard]] EmitEntries loss_ops();
+[[nodiscard]] EmitEntries norm_ops();
+[[nodiscard]] EmitEntries normalisation_ops();
+[[nodiscard]] EmitEntries pooling_ops();
+[[nodiscard]] EmitEntries random_ops();
+[[nodiscard]] EmitEntries recurrent_ops();
+[[nodiscard]] EmitEntries reduction_ops();
+[[nodiscard]] EmitEntries scatter_ops();
+[[nodiscard]] EmitEntries shape_ops();
+[[nodiscard]] EmitEntries solver_ops();
+[[nodiscard]] EmitEntries sorting_ops();
+[[nodiscard]] EmitEntries special_airy_ops();
+[[nodiscard]] EmitEntries special_bessel_ops();
+[[nodiscard]] EmitEntries special_error_ops();
+[[nodiscard]] EmitEntries special_gamma_ops();
+[[nodiscard]] EmitEntries special_incomplete_gamma_ops();
+[[nodiscard]] EmitEntries special_polynomial_ops();
+[[nodiscard]] EmitEntries spectral_ops();
+[[nodiscard]] EmitEntries vision_ops();
 
 /// The row of `name` ("aten::add.Tensor"), or nullptr. Any thread.
-[[nodiscard]] const OpEntry* find_op(std::string_view name);
+[[nodiscard]] const EmitEntry* find_emitter(std::string_view name);
 /// The same for nodes that take or give complex tensors.
-[[nodiscard]] const OpEntry* find_complex_op(std::string_view name);
+[[nodiscard]] const EmitEntry* find_complex_op(std::string_view name);
 /// Whether the handler for real tensors may be asked once for the real and once for the imaginary parts.
 [[nodiscard]] bool is_part_by_part(std::string_view name);
 

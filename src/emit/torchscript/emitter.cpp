@@ -43,7 +43,7 @@ bool same_function(const c10::FunctionSchema& meant, const jit::Node& found) {
   return true;
 }
 
-bool is_as_meant(const Call& meant, const jit::Node& found) {
+bool is_as_meant(const ScriptCall& meant, const jit::Node& found) {
   if (meant.schema == nullptr) return found.kind() == meant.kind;
   const c10::FunctionSchema* schema = found.maybeSchema();
   if (schema == nullptr || schema == meant.schema) return schema != nullptr;
@@ -64,7 +64,7 @@ struct Difference {
 
 Difference compare(const BuiltModule& built, const jit::Module& loaded) {
   Difference difference;
-  const auto note = [&](const Call& call, const std::string& message) {
+  const auto note = [&](const ScriptCall& call, const std::string& message) {
     if (difference.nodes.empty()) difference.message = message;
     difference.nodes.push_back(call.node);
   };
@@ -91,7 +91,7 @@ Difference reload(const BuiltModule& built) {
   } catch (const std::exception& error) {
     if (is_out_of_memory(error)) throw;
     Difference difference{{}, reason(error), /*unreadable=*/true};
-    for (const Call& call : built.calls) difference.nodes.push_back(call.node);
+    for (const ScriptCall& call : built.calls) difference.nodes.push_back(call.node);
     return difference;
   }
   return compare(built, *loaded);

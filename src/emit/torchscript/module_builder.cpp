@@ -66,7 +66,7 @@ class ModuleBuilder {
   void add_side(jit::Node* branch, const graph::Graph& side, const std::vector<graph::Value*>& operands);
   void add_loop(const graph::Node& node);
   struct LoopParts {
-    const graph::Loop* loop;
+    const graph::LoopNode* loop;
     std::vector<jit::Value*> operands;
     jit::Value* count;  // null: none, or that of a loop that only counts
     bool counted;
@@ -104,7 +104,7 @@ class ModuleBuilder {
   std::map<std::tuple<std::string, int, std::string>, std::shared_ptr<jit::Source>> sources_;
   const graph::Node* node_ = nullptr;  // the one being added
   jit::Value* place_ = nullptr;
-  std::vector<Call> calls_;
+  std::vector<ScriptCall> calls_;
 };
 
 jit::Value* ModuleBuilder::tensor(const graph::Value* value) {
@@ -368,7 +368,7 @@ jit::Value* ModuleBuilder::goes_on(jit::Value* condition, jit::Value* round, jit
 // Source text has loops that count, and loops that ask: one that does both, or asks and looks at the number of its
 // round, carries that along.
 void ModuleBuilder::add_loop(const graph::Node& node) {
-  const graph::Loop loop = graph::loop_of(node);
+  const graph::LoopNode loop = graph::loop_of(node);
   read_members(*loop.body);
   node_ = &node;
   const bool counted = graph::is_counted(loop);
@@ -395,7 +395,7 @@ void ModuleBuilder::add_loop(const graph::Node& node) {
 
 void ModuleBuilder::add_body(jit::Node* made, const LoopParts& parts) {
   const graph::Node* node = node_;
-  const graph::Loop& loop = *parts.loop;
+  const graph::LoopNode& loop = *parts.loop;
   jit::Block* block = made->addBlock();
   jit::Value* index = block->addInput()->setType(c10::IntType::get());
   const jit::WithInsertPoint inside(block);

@@ -26,7 +26,7 @@ struct BuildOptions {
 };
 
 /// One operator of the module's forward, or one branch (prim::If), in order.
-struct Call {
+struct ScriptCall {
   const graph::Node* node = nullptr;            ///< what it stands for
   const c10::FunctionSchema* schema = nullptr;  ///< the overload that was meant; nullptr for a branch
   c10::Symbol kind;                             ///< the name it has in the module; another than meant for an alias
@@ -34,7 +34,7 @@ struct Call {
 
 struct BuiltModule {
   torch::jit::Module module;
-  std::vector<Call> calls;
+  std::vector<ScriptCall> calls;
 };
 
 /// A module in a compilation unit of its own whose forward is the graph. Throws NodeError and c10::Error.

@@ -30,7 +30,7 @@ struct Chain {
   int registers = 0;
 };
 
-Chain read_chain(const Call& call) {
+Chain read_chain(const KernelCall& call) {
   const auto& args = call.as<Elementwise>();
   Chain chain{args.rows, args.columns, {}, {}, {}, 0};
   std::array<int, kernels::kElementwiseRegisters> at{};  // the chain's register for each of the call's
@@ -63,7 +63,7 @@ bool uses(const ElementwiseOp& op, int reg) {
 }
 
 /// The call of a chain, with registers used again once nobody needs what is in them; nothing when it is too long.
-std::optional<Call> write_chain(const Chain& chain, const std::string& node) {
+std::optional<KernelCall> write_chain(const Chain& chain, const std::string& node) {
   if (chain.inputs.size() + chain.outputs.size() > kernels::kElementwiseOperands ||
       chain.ops.size() > kernels::kElementwiseOps) {
     return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<Call> write_chain(const Chain& chain, const std::string& node) {
   for (std::size_t i = 0; i < chain.outputs.size(); ++i) {
     make.write(args.operands[chain.inputs.size() + i].data, chain.outputs[i].value, true);
   }
-  Call call = make.take();
+  KernelCall call = make.take();
   call.node = node;
   return call;
 }
@@ -232,7 +232,7 @@ class Fuser {
   }
 
   [[nodiscard]] bool is_private(ValueId root) const {
-    const Value& value = plan_.values[root];
+    const PlanValue& value = plan_.values[root];
     return !value.input && !value.output && !value.constant;
   }
 

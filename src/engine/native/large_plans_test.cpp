@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/native/gaps.h"
+#include "engine/native/free_list.h"
 #include "engine/native/model_testing.h"
 
 namespace leapp::native {
@@ -21,9 +21,9 @@ namespace {
 
 std::string numbered(const char* name, int i) { return name + std::to_string(i); }
 
-TEST(Gaps, PiecesNeverOverlapAndAreUsedAgain) {
+TEST(FreeList, PiecesNeverOverlapAndAreUsedAgain) {
   std::mt19937 random(1);
-  Gaps gaps;
+  FreeList gaps;
   std::map<std::uint64_t, std::uint64_t> taken;
   std::uint64_t end = 0;
   for (int i = 0; i < 20'000; ++i) {

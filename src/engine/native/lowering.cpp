@@ -80,7 +80,7 @@ void Lowering::bind(std::size_t i, ValueId id) {
   bound_[i] = id;
 }
 
-void Lowering::add(Call call) {
+void Lowering::add(KernelCall call) {
   // A kernel walks along the other axes all the same, and they may be as long as they like.
   bool writes = !call.blocks.empty();
   for (const Operand& operand : call.operands) {
@@ -109,7 +109,7 @@ void Lowering::note_uncovered(const onnx::NodeView& node, std::string why) {
 void Lowering::lower_node(const onnx::NodeView& node) {
   ++operators_[full_name(node)];
   const bool own = node.domain.empty() || node.domain == "ai.onnx";
-  const OpEntry* entry = own ? find_op(node.op_type) : nullptr;
+  const LowerEntry* entry = own ? find_lowering(node.op_type) : nullptr;
   if (entry == nullptr) return note_uncovered(node, "no such operator in this engine");
   bool unknown = false;
   for (const std::string_view name : node.inputs) {
@@ -121,7 +121,7 @@ void Lowering::lower_node(const onnx::NodeView& node) {
     return;
   }
   const onnx::NodeView* outer_node = std::exchange(node_, &node);
-  const OpEntry* outer_entry = std::exchange(entry_, entry);
+  const LowerEntry* outer_entry = std::exchange(entry_, entry);
   auto outer_bound = std::exchange(bound_, {});
   std::string outer_text = std::exchange(
       node_text_,
@@ -221,7 +221,7 @@ void Lowering::run_now(const Block& calls, std::size_t first_new, const std::vec
   const auto memory_of = [&](ValueId root) {
     std::shared_ptr<AlignedMemory>& block = memory[root];
     if (!block) {
-      const Value& value = plan_.values[root];
+      const PlanValue& value = plan_.values[root];
       folded_bytes_ += value.bytes;
       if (folded_bytes_ > most_folded_bytes_) refuse("working out constants takes too much memory");
       block = std::make_shared<AlignedMemory>(value.bytes);
@@ -239,7 +239,7 @@ void Lowering::run_now(const Block& calls, std::size_t first_new, const std::vec
     if (id < first_new || is_constant(id)) continue;
     const Plan::Root root = plan_.root(id);
     const auto block = memory_of(root.value);
-    Value& value = plan_.values[id];
+    PlanValue& value = plan_.values[id];
     value.constant = onnx::Bytes{block, {block->data() + root.offset, value.bytes}};
     value.view_of = kNoValue;
   }
@@ -312,7 +312,7 @@ void Lowering::bind_outputs(const onnx::GraphView& graph) {
       continue;
     }
     const Plan::Root root = plan_.root(**found);
-    Value& holder = plan_.values[root.value];
+    PlanValue& holder = plan_.values[root.value];
     const bool whole = root.offset == 0 && holder.bytes == plan_.values[**found].bytes;
     if (whole && !holder.input && !holder.output && !holder.constant) {
       holder.output = static_cast<std::uint32_t>(port);

@@ -61,7 +61,7 @@ struct LoweringRequest {
 /// An error when the bytes are no model.
 Result<LoweringResult> lower(const LoweringRequest& request);
 
-struct OpEntry;
+struct LowerEntry;
 
 /// The state of a lowering, and what the rows of the table build calls with. Everything that takes a ValueId may throw
 /// Refused.
@@ -69,7 +69,7 @@ class Lowering {
  public:
   // --- the node -------------------------------------------------------------------------------------------------
   [[nodiscard]] std::string_view op() const { return node_->op_type; }
-  [[nodiscard]] const OpEntry& entry() const { return *entry_; }
+  [[nodiscard]] const LowerEntry& entry() const { return *entry_; }
   [[nodiscard]] std::int64_t opset() const { return opset_; }
   [[nodiscard]] std::size_t input_count() const { return node_->inputs.size(); }
   [[nodiscard]] std::size_t output_count() const { return node_->outputs.size(); }
@@ -91,7 +91,7 @@ class Lowering {
   [[nodiscard]] std::optional<onnx::Encoded> attr_graph(std::string_view name) const;
 
   // --- values ---------------------------------------------------------------------------------------------------
-  [[nodiscard]] const Value& value(ValueId id) const { return plan_.values[id]; }
+  [[nodiscard]] const PlanValue& value(ValueId id) const { return plan_.values[id]; }
   [[nodiscard]] const Shape& shape(ValueId id) const { return plan_.values[id].shape; }
   [[nodiscard]] DType dtype(ValueId id) const { return plan_.values[id].dtype; }
   [[nodiscard]] std::int64_t rank(ValueId id) const { return static_cast<std::int64_t>(shape(id).size()); }
@@ -120,7 +120,7 @@ class Lowering {
   /// A constant of so many bytes, aligned to 64, that `fill` writes.
   ValueId constant_bytes(std::size_t bytes, const std::function<void(std::byte*)>& fill);
   /// Notes what packed weights were made of.
-  void set_packed(ValueId id, const Value::Packed& packed) { plan_.values[id].packed = packed; }
+  void set_packed(ValueId id, const PlanValue::Packed& packed) { plan_.values[id].packed = packed; }
   /// The same memory as another type and shape, `offset` bytes in. REQUIRES: it fits.
   ValueId view(ValueId of, DType dtype, Shape shape, std::uint64_t offset = 0);
   ValueId reshaped(ValueId of, Shape shape) { return view(of, dtype(of), std::move(shape)); }
@@ -129,7 +129,7 @@ class Lowering {
   void bind(std::size_t i, ValueId id);
 
   /// A call that writes nothing but tensors without elements is not made.
-  void add(Call call);
+  void add(KernelCall call);
   /// Of a layer whose steps are calls of their own. Refuses more of them than a model may have.
   void add_steps(std::int64_t steps);
 
@@ -149,7 +149,7 @@ class Lowering {
     std::map<std::string, std::optional<ValueId>, std::less<>> names;  ///< nothing: made by a node that is not covered
   };
 
-  [[nodiscard]] const onnx::Attribute* attribute(std::string_view name) const;
+  [[nodiscard]] const onnx::AttributeProto* attribute(std::string_view name) const;
   [[nodiscard]] const std::optional<ValueId>* find(std::string_view name) const;
   void define(std::string_view name, std::optional<ValueId> id);
   ValueId read_constant(onnx::Encoded tensor);
@@ -168,7 +168,7 @@ class Lowering {
   Block* block_ = nullptr;
   std::vector<Scope> scopes_;
   const onnx::NodeView* node_ = nullptr;
-  const OpEntry* entry_ = nullptr;
+  const LowerEntry* entry_ = nullptr;
   std::vector<std::optional<ValueId>> bound_;  ///< results of the current node
   std::string node_text_;
   std::int64_t opset_ = 0;

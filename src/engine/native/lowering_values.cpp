@@ -48,50 +48,51 @@ std::int64_t normal_axis(std::int64_t axis, std::int64_t rank) {
 
 // --- attributes -------------------------------------------------------------------------------------------------
 
-const onnx::Attribute* Lowering::attribute(std::string_view name) const {
+const onnx::AttributeProto* Lowering::attribute(std::string_view name) const {
   const auto& all = node_->attributes;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const onnx::Attribute& a) { return a.name == name; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const onnx::AttributeProto& a) { return a.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
 bool Lowering::has_attr(std::string_view name) const { return attribute(name) != nullptr; }
 
 template <typename T>
-static const T& get(const onnx::Attribute& attribute) {
+static const T& get(const onnx::AttributeProto& attribute) {
   const T* value = std::get_if<T>(&attribute.value);
   if (value == nullptr) refuse(fmt::format("the attribute {} is of another type", quote(attribute.name)));
   return *value;
 }
 
 std::int64_t Lowering::attr_int(std::string_view name, std::int64_t otherwise) const {
-  const onnx::Attribute* found = attribute(name);
+  const onnx::AttributeProto* found = attribute(name);
   return found == nullptr ? otherwise : get<std::int64_t>(*found);
 }
 
 float Lowering::attr_float(std::string_view name, float otherwise) const {
-  const onnx::Attribute* found = attribute(name);
+  const onnx::AttributeProto* found = attribute(name);
   return found == nullptr ? otherwise : get<float>(*found);
 }
 
 std::string Lowering::attr_string(std::string_view name, std::string_view otherwise) const {
-  const onnx::Attribute* found = attribute(name);
+  const onnx::AttributeProto* found = attribute(name);
   return found == nullptr ? std::string(otherwise) : get<std::string>(*found);
 }
 
 std::optional<std::vector<std::int64_t>> Lowering::attr_ints(std::string_view name) const {
-  const onnx::Attribute* found = attribute(name);
+  const onnx::AttributeProto* found = attribute(name);
   if (found == nullptr) return std::nullopt;
   return get<std::vector<std::int64_t>>(*found);
 }
 
 std::optional<std::vector<float>> Lowering::attr_floats(std::string_view name) const {
-  const onnx::Attribute* found = attribute(name);
+  const onnx::AttributeProto* found = attribute(name);
   if (found == nullptr) return std::nullopt;
   return get<std::vector<float>>(*found);
 }
 
 std::vector<std::string> Lowering::attr_strings(std::string_view name) const {
-  const onnx::Attribute* found = attribute(name);
+  const onnx::AttributeProto* found = attribute(name);
   return found == nullptr ? std::vector<std::string>{} : get<std::vector<std::string>>(*found);
 }
 
@@ -158,7 +159,7 @@ ValueId Lowering::make(DType dtype, Shape shape) {
            extents <= static_cast<std::int64_t>(kLargestMemory);
   }
   if (!fits) refuse(fmt::format("a value of type {} is too large", type_text(dtype, shape)));
-  Value value;
+  PlanValue value;
   value.dtype = dtype;
   value.shape = std::move(shape);
   value.bytes = *size;
@@ -206,8 +207,8 @@ ValueId Lowering::constant_float(float number) {
 
 ValueId Lowering::view(ValueId of, DType dtype, Shape shape, std::uint64_t offset) {
   const ValueId id = make(dtype, std::move(shape));
-  Value& value = plan_.values[id];
-  const Value& whole = plan_.values[of];
+  PlanValue& value = plan_.values[id];
+  const PlanValue& whole = plan_.values[of];
   if (offset + value.bytes > whole.bytes) refuse("a view that does not fit");
   if (whole.constant) {
     value.constant = onnx::Bytes{whole.constant->owner, whole.constant->view.subspan(offset, value.bytes)};

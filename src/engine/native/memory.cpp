@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/native/gaps.h"
+#include "engine/native/free_list.h"
 
 namespace leapp::native {
 namespace {
@@ -66,7 +66,7 @@ class Planner {
 
   // The number of a call is the time at which it begins; what is inside comes after it.
   void visit(const Block& block) {
-    for (const Call& call : block) {
+    for (const KernelCall& call : block) {
       for (const Operand& operand : call.operands) lives_[plan_.root(operand.value).value].add(time_);
       tick();
       for (const Block& inner : call.blocks) visit_inner(inner);
@@ -104,7 +104,7 @@ class Planner {
   }
 
   void share(const Block& block) {
-    for (const Call& call : block) {
+    for (const KernelCall& call : block) {
       share_operands(call, time_);
       ++time_;
       for (const Block& inner : call.blocks) {
@@ -116,7 +116,7 @@ class Planner {
   }
 
   [[nodiscard]] bool in_arena(ValueId value) const {
-    const Value& v = plan_.values[value];
+    const PlanValue& v = plan_.values[value];
     return !v.input && !v.output && !v.constant;
   }
 
@@ -125,7 +125,7 @@ class Planner {
     return value;
   }
 
-  void share_operands(const Call& call, std::int64_t now) {
+  void share_operands(const KernelCall& call, std::int64_t now) {
     ValueId taken = kNoValue;
     for (const Operand& result : call.operands) {
       if (!result.in_place || result.access != Access::kWrite) continue;
@@ -146,7 +146,7 @@ class Planner {
   }
 
   // The operand dies here, and the call sees it whole and only so.
-  [[nodiscard]] bool may_hold(const Call& call, ValueId from, std::size_t bytes, std::int64_t now) const {
+  [[nodiscard]] bool may_hold(const KernelCall& call, ValueId from, std::size_t bytes, std::int64_t now) const {
     if (!in_arena(from) || lives_[from].last != now || lives_[from].first == now) return false;
     return std::all_of(call.operands.begin(), call.operands.end(), [&](const Operand& operand) {
       const Plan::Root root = plan_.root(operand.value);
@@ -167,11 +167,11 @@ class Planner {
 
   Status place_constants() {
     for (std::size_t i = 0; i < plan_.values.size(); ++i) {
-      Value& value = plan_.values[i];
-      if (value.input) value.place = {Space::kInput, *value.input, 0};
-      if (value.output) value.place = {Space::kOutput, *value.output, 0};
+      PlanValue& value = plan_.values[i];
+      if (value.input) value.place = {MemorySpace::kInput, *value.input, 0};
+      if (value.output) value.place = {MemorySpace::kOutput, *value.output, 0};
       if (!value.constant || value.view_of != kNoValue || !lives_[i].used()) continue;
-      value.place = {Space::kConstant, 0, plan_.constant_bytes};
+      value.place = {MemorySpace::kConstant, 0, plan_.constant_bytes};
       LEAPP_RETURN_IF_ERROR(grow(plan_.constant_bytes, value.bytes));
     }
     return {};
@@ -191,7 +191,7 @@ class Planner {
   Status place(ValueId value, std::uint64_t at) {
     const std::size_t bytes = plan_.values[value].bytes;
     if (at + bytes > kLargestMemory) return too_large();
-    plan_.values[value].place = {Space::kArena, arena_of(value), at};
+    plan_.values[value].place = {MemorySpace::kArena, arena_of(value), at};
     plan_.arena_bytes = std::max<std::size_t>(plan_.arena_bytes, at + aligned(bytes));
     return {};
   }
@@ -223,12 +223,12 @@ class Planner {
   Status place_in_order(std::vector<ValueId> order) {
     std::stable_sort(order.begin(), order.end(),
                      [&](ValueId a, ValueId b) { return lives_[a].first < lives_[b].first; });
-    std::map<std::uint32_t, Gaps> arenas;
+    std::map<std::uint32_t, FreeList> arenas;
     using Death = std::pair<std::int64_t, ValueId>;
     std::priority_queue<Death, std::vector<Death>, std::greater<>> alive;
     for (const ValueId value : order) {
       for (; !alive.empty() && alive.top().first < lives_[value].first; alive.pop()) {
-        const Value& dead = plan_.values[alive.top().second];
+        const PlanValue& dead = plan_.values[alive.top().second];
         arenas[dead.place.port].give_back(dead.place.offset, aligned(dead.bytes));
       }
       LEAPP_RETURN_IF_ERROR(place(value, arenas[arena_of(value)].take(aligned(plan_.values[value].bytes))));

@@ -37,7 +37,7 @@ class ModelMaker {
   }
   template <typename T>
   ModelMaker& constant(const std::string& name, Shape dims, const std::vector<T>& numbers, DType dtype) {
-    onnx::Tensor tensor{name, onnx::data_type_of(dtype).value(), std::move(dims), {}, {}};
+    onnx::TensorProto tensor{name, onnx::data_type_of(dtype).value(), std::move(dims), {}, {}};
     tensor.raw_data = onnx::Bytes::copy_of(std::as_bytes(std::span(numbers)));
     model_.graph.initializers.push_back(std::move(tensor));
     return *this;
@@ -49,15 +49,15 @@ class ModelMaker {
     return constant(name, {static_cast<std::int64_t>(numbers.size())}, numbers, DType::kInt64);
   }
   ModelMaker& node(const std::string& op, std::vector<std::string> inputs, std::vector<std::string> outputs,
-                   std::vector<onnx::Attribute> attributes = {}) {
+                   std::vector<onnx::AttributeProto> attributes = {}) {
     model_.graph.nodes.push_back({std::move(inputs), outputs, "at_" + outputs[0], op, "", "", std::move(attributes)});
     return *this;
   }
-  [[nodiscard]] onnx::Graph graph() const { return model_.graph; }
+  [[nodiscard]] onnx::GraphProto graph() const { return model_.graph; }
   [[nodiscard]] std::string bytes() const { return onnx::write_model(model_).text(); }
 
  private:
-  onnx::Model model_;
+  onnx::ModelProto model_;
 };
 
 /// A model on memory of its own.
@@ -77,7 +77,7 @@ class Running {
 
   [[nodiscard]] bool ok() const { return model_ != nullptr && why_.empty(); }
   [[nodiscard]] const std::string& why() const { return why_; }
-  [[nodiscard]] engine::Model& model() { return *model_; }
+  [[nodiscard]] engine::EngineModel& model() { return *model_; }
   [[nodiscard]] bool run() { return model_->run(number_); }
 
   template <typename T>
@@ -117,7 +117,7 @@ class Running {
 
   std::vector<AlignedMemory> memory_;
   std::map<std::string, std::byte*> places_;
-  std::unique_ptr<engine::Model> model_;
+  std::unique_ptr<engine::EngineModel> model_;
   std::size_t number_ = 0;
   std::string why_;
 };

@@ -88,7 +88,7 @@ class NativeEngine final : public engine::Engine {
  public:
   [[nodiscard]] const std::string& description() const override { return description_; }
 
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     auto attempted = attempt(source);
     if (!attempted.ok()) {
       return Status(attempted.status().code(),

@@ -18,7 +18,7 @@ namespace leapp::native {
 
 /// What became of a model: something that runs it, or why there is none.
 struct Attempt {
-  std::unique_ptr<engine::Model> model;  ///< null: see `uncovered`
+  std::unique_ptr<engine::EngineModel> model;  ///< null: see `uncovered`
   engine::Report report;
   std::vector<Uncovered> uncovered;
   Speed speed;  ///< of the model, if there is one

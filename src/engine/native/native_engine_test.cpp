@@ -172,7 +172,8 @@ TEST(NativeEngine, LoopsCarryTheirState) {
   body.node("Identity", {"go"}, {"on"}).node("Add", {"a", "b"}, {"sum"});
   ModelMaker maker;
   maker.input("n", {}, DType::kInt64).input("x", {2}).output("p", {2}).output("q", {2}).floats("one", {2}, {1, 1});
-  maker.node("Loop", {"n", "", "x", "one"}, {"p", "q"}, {{"body", std::make_shared<const onnx::Graph>(body.graph())}});
+  maker.node("Loop", {"n", "", "x", "one"}, {"p", "q"},
+             {{"body", std::make_shared<const onnx::GraphProto>(body.graph())}});
   Running model(maker.bytes());
   ASSERT_TRUE(model.ok()) << model.why();
   model.set<std::int64_t>("n", {5});
@@ -190,8 +191,8 @@ TEST(NativeEngine, BranchesTakeOneSide) {
   ModelMaker maker;
   maker.input("c", {}, DType::kBool).input("x", {2}).output("y", {2});
   maker.node("If", {"c"}, {"y"},
-             {{"then_branch", std::make_shared<const onnx::Graph>(yes.graph())},
-              {"else_branch", std::make_shared<const onnx::Graph>(no.graph())}});
+             {{"then_branch", std::make_shared<const onnx::GraphProto>(yes.graph())},
+              {"else_branch", std::make_shared<const onnx::GraphProto>(no.graph())}});
   Running model(maker.bytes());
   ASSERT_TRUE(model.ok()) << model.why();
   model.set<float>("x", {3, -4});

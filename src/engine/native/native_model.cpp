@@ -13,7 +13,7 @@
 namespace leapp::native {
 namespace {
 
-using engine::Buffer;
+using engine::BoundBuffer;
 using engine::TensorInfo;
 
 std::string names(const std::vector<TensorInfo>& tensors) {
@@ -22,15 +22,16 @@ std::string names(const std::vector<TensorInfo>& tensors) {
   return list.empty() ? "none" : join(list, ", ");
 }
 
-const Buffer* find(const std::vector<Buffer>& buffers, const std::string& name) {
+const BoundBuffer* find(const std::vector<BoundBuffer>& buffers, const std::string& name) {
   const auto found =
-      std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) { return buffer.name == name; });
+      std::find_if(buffers.begin(), buffers.end(), [&](const BoundBuffer& buffer) { return buffer.name == name; });
   return found == buffers.end() ? nullptr : &*found;
 }
 
 // A stranger's model may have two ports of one name: each has to fit the buffer it will be given.
-Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
-  for (const Buffer& buffer : buffers) {
+Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<BoundBuffer>& buffers,
+                     const char* what) {
+  for (const BoundBuffer& buffer : buffers) {
     const auto named = [&](const TensorInfo& tensor) { return tensor.name == buffer.name; };
     if (std::none_of(tensors.begin(), tensors.end(), named)) {
       return invalid_argument(
@@ -38,7 +39,7 @@ Status check_buffers(const std::vector<TensorInfo>& tensors, const std::vector<B
     }
   }
   for (const TensorInfo& info : tensors) {
-    const Buffer* buffer = find(buffers, info.name);
+    const BoundBuffer* buffer = find(buffers, info.name);
     if (buffer == nullptr || (info.dtype == buffer->dtype && info.shape == buffer->shape)) continue;
     return invalid_argument(fmt::format("{} {}: the bundle says {}, the model {}", what, quote(info.name),
                                         type_text(buffer->dtype, buffer->shape), type_text(*info.dtype, *info.shape)));
@@ -96,7 +97,7 @@ Result<std::size_t> NativeModel::prepare_untried(const engine::Binding& binding)
     addresses.inputs.push_back(static_cast<std::byte*>(find(binding.inputs, input.name)->data));
   }
   for (const TensorInfo& output : parts_.outputs) {
-    const Buffer* buffer = find(binding.outputs, output.name);
+    const BoundBuffer* buffer = find(binding.outputs, output.name);
     if (buffer == nullptr) unbound_.emplace_back(engine::buffer_size(*output.dtype, *output.shape).value_or(0));
     addresses.outputs.push_back(buffer == nullptr ? unbound_.back().data() : static_cast<std::byte*>(buffer->data));
   }

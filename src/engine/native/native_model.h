@@ -13,7 +13,7 @@
 namespace leapp::native {
 
 /// A plan with its memory. The weights and the memory to work in are shared by all bindings.
-class NativeModel final : public engine::Model {
+class NativeModel final : public engine::EngineModel {
  public:
   struct Parts {
     std::string name;
@@ -44,7 +44,7 @@ class NativeModel final : public engine::Model {
   std::vector<AlignedMemory> unbound_;  ///< outputs that a binding does not ask for
   std::uint64_t unbound_bytes_ = 0;
   std::vector<std::unique_ptr<Program>> programs_;
-  const Call* failed_ = nullptr;
+  const KernelCall* failed_ = nullptr;
 };
 
 }  // namespace leapp::native

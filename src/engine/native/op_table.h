@@ -13,35 +13,35 @@
 namespace leapp::native {
 
 /// Works out the results of the current node of `b`, adds the calls that make them and binds them.
-using Handler = void (*)(Lowering& b);
+using LowerFunction = void (*)(Lowering& b);
 
-struct OpEntry {
+struct LowerEntry {
   std::string_view name;  ///< of the default domain
-  Handler handler = nullptr;
+  LowerFunction handler = nullptr;
   std::int32_t detail = 0;  ///< for handlers that serve many operators: which of them
   bool fold = true;         ///< may run when loading if its inputs are known
 };
 
-using OpEntries = std::span<const OpEntry>;
+using LowerEntries = std::span<const LowerEntry>;
 
 /// The rows of each family: ops/<family>.cpp.
-[[nodiscard]] OpEntries elementwise_ops();
-[[nodiscard]] OpEntries casting_ops();
-[[nodiscard]] OpEntries matrix_ops();
-[[nodiscard]] OpEntries shape_ops();
-[[nodiscard]] OpEntries layout_ops();
-[[nodiscard]] OpEntries indexing_ops();
-[[nodiscard]] OpEntries scatter_ops();
-[[nodiscard]] OpEntries reduction_ops();
-[[nodiscard]] OpEntries ordering_ops();
-[[nodiscard]] OpEntries normalisation_ops();
-[[nodiscard]] OpEntries convolution_ops();
-[[nodiscard]] OpEntries pooling_ops();
-[[nodiscard]] OpEntries sampling_ops();
-[[nodiscard]] OpEntries recurrent_ops();
-[[nodiscard]] OpEntries control_ops();
+[[nodiscard]] LowerEntries elementwise_ops();
+[[nodiscard]] LowerEntries casting_ops();
+[[nodiscard]] LowerEntries matrix_ops();
+[[nodiscard]] LowerEntries shape_ops();
+[[nodiscard]] LowerEntries layout_ops();
+[[nodiscard]] LowerEntries indexing_ops();
+[[nodiscard]] LowerEntries scatter_ops();
+[[nodiscard]] LowerEntries reduction_ops();
+[[nodiscard]] LowerEntries ordering_ops();
+[[nodiscard]] LowerEntries normalisation_ops();
+[[nodiscard]] LowerEntries convolution_ops();
+[[nodiscard]] LowerEntries pooling_ops();
+[[nodiscard]] LowerEntries sampling_ops();
+[[nodiscard]] LowerEntries recurrent_ops();
+[[nodiscard]] LowerEntries control_ops();
 
 /// The row of an operator of the default domain, or nullptr. Any thread.
-[[nodiscard]] const OpEntry* find_op(std::string_view name);
+[[nodiscard]] const LowerEntry* find_lowering(std::string_view name);
 
 }  // namespace leapp::native

@@ -12,12 +12,12 @@
 namespace leapp::native {
 namespace {
 
-bool reads(const Call& call, const Operand& operand) {
+bool reads(const KernelCall& call, const Operand& operand) {
   return operand.access == Access::kRead || (operand.access == Access::kUpdate && !call.blocks.empty());
 }
 
 void count(const Plan& plan, const Block& block, std::vector<std::size_t>& counts) {
-  for (const Call& call : block) {
+  for (const KernelCall& call : block) {
     for (const Operand& operand : call.operands) {
       if (reads(call, operand)) ++counts[plan.root(operand.value).value];
     }
@@ -29,7 +29,7 @@ bool remove_from(const Plan& plan, Block& block, std::vector<std::size_t>& count
   bool changed = false;
   std::vector<bool> gone(block.size(), false);
   for (std::size_t i = block.size(); i-- > 0;) {
-    Call& call = block[i];
+    KernelCall& call = block[i];
     for (Block& inner : call.blocks) changed = remove_from(plan, inner, counts) || changed;
     const bool used =
         !call.blocks.empty() || std::any_of(call.operands.begin(), call.operands.end(), [&](const Operand& operand) {
@@ -60,7 +60,7 @@ class Writers {
     return found->second.call;
   }
   /// What `call` wrote is now written by `to`.
-  void move(const Call& call, std::size_t to) {
+  void move(const KernelCall& call, std::size_t to) {
     for (const Operand& operand : call.operands) {
       if (operand.access == Access::kWrite) writers_[plan_.root(operand.value).value].call = to;
     }
@@ -71,7 +71,7 @@ class Writers {
     std::size_t call = 0;
     std::size_t count = 0;
   };
-  void add(const Call& call, std::size_t i) {
+  void add(const KernelCall& call, std::size_t i) {
     for (const Operand& operand : call.operands) {
       if (operand.access != Access::kWrite && operand.access != Access::kUpdate) continue;
       Writer& writer = writers_[plan_.root(operand.value).value];
@@ -79,7 +79,7 @@ class Writers {
       ++writer.count;
     }
     for (const Block& inner : call.blocks) {
-      for (const Call& deeper : inner) add(deeper, i);
+      for (const KernelCall& deeper : inner) add(deeper, i);
     }
   }
 
@@ -90,26 +90,26 @@ class Writers {
 /// A value that may be left out of memory: written whole by one call, read by one other, no port.
 bool private_value(const Plan& plan, ValueId value, std::size_t readers, const std::vector<std::size_t>& counts) {
   const Plan::Root root = plan.root(value);
-  const Value& holder = plan.values[root.value];
+  const PlanValue& holder = plan.values[root.value];
   return root.offset == 0 && holder.bytes == plan.values[value].bytes && !holder.input && !holder.output &&
          !holder.constant && counts[root.value] == readers;
 }
 
-Operand* field(Call& call, std::size_t offset) {
+Operand* field(KernelCall& call, std::size_t offset) {
   for (Operand& operand : call.operands) {
     if (operand.field == offset) return &operand;
   }
   return nullptr;
 }
 
-kernels::Activation* activation_of(Call& call) {
+kernels::Activation* activation_of(KernelCall& call) {
   if (call.kernel == &kMatMulPacked) return &call.as<kernels::MatMulPacked>().activation;
   if (call.kernel == &kMatMul) return &call.as<kernels::MatMul>().activation;
   if (call.kernel == &kConvolution) return &call.as<kernels::Convolution>().activation;
   return nullptr;
 }
 
-Operand& result_of(Call& call) {
+Operand& result_of(KernelCall& call) {
   return *std::find_if(call.operands.begin(), call.operands.end(),
                        [](const Operand& operand) { return operand.access == Access::kWrite; });
 }
@@ -128,7 +128,7 @@ bool is_function(const kernels::Elementwise& args) {
 }
 
 /// The operand that is a row to add to every row of the other; nothing when it is no such sum.
-std::optional<std::size_t> added_row(const Plan& plan, Call& call, std::int64_t n) {
+std::optional<std::size_t> added_row(const Plan& plan, KernelCall& call, std::int64_t n) {
   const auto& args = call.as<kernels::Elementwise>();
   if (args.op_count != 1 || args.input_count != 2 || args.ops[0].kind != kernels::ElementwiseOp::Kind::kBinary ||
       args.ops[0].binary != kernels::Binary::kAdd || args.columns != n) {
@@ -139,21 +139,21 @@ std::optional<std::size_t> added_row(const Plan& plan, Call& call, std::int64_t 
     const Operand* operand = field(call, data_field(i));
     if (row.storage != kernels::Storage::kFloat32 || row.column_stride != 1 || operand == nullptr) continue;
     if (args.rows != 1 && row.row_stride != 0) continue;
-    const Value& value = plan.values[operand->value];
+    const PlanValue& value = plan.values[operand->value];
     if (value.constant && value.bytes == static_cast<std::size_t>(n) * sizeof(float)) return i;
   }
   return std::nullopt;
 }
 
 bool fuse_into(Plan& plan, Block& block, std::size_t at, Writers& writers, const std::vector<std::size_t>& counts) {
-  Call& call = block[at];
+  KernelCall& call = block[at];
   const auto& args = call.as<kernels::Elementwise>();
   const bool function = is_function(args);
   for (std::size_t i = 0; i < args.input_count; ++i) {
     const Operand* operand = field(call, data_field(i));
     const auto writer = operand == nullptr ? std::nullopt : writers.of(operand->value);
     if (!writer || *writer >= at || block[*writer].kernel == nullptr) continue;
-    Call& product = block[*writer];
+    KernelCall& product = block[*writer];
     kernels::Activation* activation = activation_of(product);
     if (activation == nullptr || activation->function != kernels::Unary::kIdentity) continue;
     if (!private_value(plan, operand->value, 1, counts)) continue;
@@ -178,7 +178,7 @@ bool fuse_into(Plan& plan, Block& block, std::size_t at, Writers& writers, const
 
 bool fuse_epilogues_in(Plan& plan, Block& block, std::vector<std::size_t>& counts) {
   bool changed = false;
-  for (Call& call : block) {
+  for (KernelCall& call : block) {
     for (Block& inner : call.blocks) changed = fuse_epilogues_in(plan, inner, counts) || changed;
   }
   Writers writers(plan, block);

@@ -24,17 +24,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/shape.h"
 #include "leapp/base/dtype.h"
 #include "onnx_proto/messages.h"
 
 namespace leapp::native {
 
-using Shape = std::vector<std::int64_t>;
 using ValueId = std::uint32_t;
 inline constexpr ValueId kNoValue = ~ValueId{0};
 
 /// Where memory is fixed for the whole life of a program.
-enum class Space : std::uint8_t {
+enum class MemorySpace : std::uint8_t {
   kArena,     ///< lives during a step
   kConstant,  ///< weights, and what was worked out from them when loading
   kInput,     ///< the caller's buffer number `PlannedAddress::port`
@@ -42,12 +42,12 @@ enum class Space : std::uint8_t {
 };
 
 struct PlannedAddress {
-  Space space = Space::kArena;
+  MemorySpace space = MemorySpace::kArena;
   std::uint32_t port = 0;
   std::uint64_t offset = 0;  ///< bytes
 };
 
-struct Value {
+struct PlanValue {
   std::string name;  ///< the model's, where it has one
   DType dtype = DType::kUInt8;
   Shape shape;
@@ -91,10 +91,10 @@ struct Kernel {
   const char* fault = "";  ///< why run() says false
 };
 
-struct Call;
-using Block = std::vector<Call>;
+struct KernelCall;
+using Block = std::vector<KernelCall>;
 
-struct Call {
+struct KernelCall {
   const Kernel* kernel = nullptr;
   std::vector<std::max_align_t> args;  ///< the kernel's struct, with null pointers
   std::size_t args_size = 0;
@@ -115,7 +115,7 @@ struct Call {
 };
 
 struct Plan {
-  std::deque<Value> values;  ///< references stay good while more are added
+  std::deque<PlanValue> values;  ///< references stay good while more are added
   Block calls;
   std::size_t arena_bytes = 0;
   std::size_t constant_bytes = 0;
@@ -194,7 +194,7 @@ class CallMaker {
     call_.block_fields.push_back(field_of(&field));
     return *this;
   }
-  [[nodiscard]] Call take() { return std::move(call_); }
+  [[nodiscard]] KernelCall take() { return std::move(call_); }
 
  private:
   [[nodiscard]] std::uint16_t field_of(const void* field) const {
@@ -206,7 +206,7 @@ class CallMaker {
   }
 
   const Args* args_;
-  Call call_;
+  KernelCall call_;
 };
 
 }  // namespace leapp::native

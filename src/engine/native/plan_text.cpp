@@ -10,13 +10,13 @@ namespace {
 
 std::string place_text(const PlannedAddress& place) {
   switch (place.space) {
-    case Space::kArena:
+    case MemorySpace::kArena:
       return fmt::format("arena+{}", place.offset);
-    case Space::kConstant:
+    case MemorySpace::kConstant:
       return fmt::format("weights+{}", place.offset);
-    case Space::kInput:
+    case MemorySpace::kInput:
       return fmt::format("input {}+{}", place.port, place.offset);
-    case Space::kOutput:
+    case MemorySpace::kOutput:
       return fmt::format("output {}+{}", place.port, place.offset);
   }
   return "";
@@ -37,10 +37,10 @@ const char* access_text(Access access) {
 }
 
 void print_block(const Plan& plan, const Block& block, const std::string& indent, std::string& text) {
-  for (const Call& call : block) {
+  for (const KernelCall& call : block) {
     text += fmt::format("{}{}", indent, call.kernel->name);
     for (const Operand& operand : call.operands) {
-      const Value& value = plan.values[operand.value];
+      const PlanValue& value = plan.values[operand.value];
       text += fmt::format(" {} {}@{}", access_text(operand.access), type_text(value.dtype, value.shape),
                           place_text(value.place));
     }
@@ -57,7 +57,7 @@ void print_block(const Plan& plan, const Block& block, const std::string& indent
 
 std::string print_plan(const Plan& plan) {
   std::string text = fmt::format("arena {} bytes, weights {} bytes\n", plan.arena_bytes, plan.constant_bytes);
-  for (const Value& value : plan.values) {
+  for (const PlanValue& value : plan.values) {
     if (!value.input && !value.output) continue;
     text += fmt::format("{} {} {}\n", place_text(value.place), type_text(value.dtype, value.shape), quote(value.name));
   }

@@ -11,13 +11,13 @@ namespace leapp::native {
 
 std::byte* Addresses::operator()(const PlannedAddress& place) const {
   switch (place.space) {
-    case Space::kArena:
+    case MemorySpace::kArena:
       return arena + place.offset;
-    case Space::kConstant:
+    case MemorySpace::kConstant:
       return constants + place.offset;
-    case Space::kInput:
+    case MemorySpace::kInput:
       return inputs[place.port] + place.offset;
-    case Space::kOutput:
+    case MemorySpace::kOutput:
       return outputs[place.port] + place.offset;
   }
   return nullptr;
@@ -33,7 +33,7 @@ void AlignedMemory::Free::operator()(std::byte* memory) const {
   ::operator delete (memory, std::align_val_t{kAlignment});
 }
 
-void* Program::bind_args(const Call& call, const AddressOf& address) {
+void* Program::bind_args(const KernelCall& call, const AddressOf& address) {
   args_.push_back(std::make_unique<std::max_align_t[]>(call.args.size()));
   auto* bytes = reinterpret_cast<std::byte*>(args_.back().get());
   std::memcpy(bytes, call.args.data(), call.args_size);
@@ -59,10 +59,10 @@ const BoundBlock* Program::bind(const Block& block, const AddressOf& address) {
 }
 
 void move_constants(Plan& plan, std::byte* constants) {
-  for (Value& value : plan.values) {
+  for (PlanValue& value : plan.values) {
     if (!value.constant) continue;
     const auto bytes = value.constant->view;
-    const bool placed = value.view_of == kNoValue && value.place.space == Space::kConstant;
+    const bool placed = value.view_of == kNoValue && value.place.space == MemorySpace::kConstant;
     if (placed && !bytes.empty()) {
       std::memcpy(constants + value.place.offset, bytes.data(), bytes.size());
       // Kernels may read what lies between two of them.

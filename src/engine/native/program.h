@@ -16,7 +16,7 @@ namespace leapp::native {
 struct BoundCall {
   bool (*run)(const void* args) noexcept = nullptr;
   const void* args = nullptr;
-  const Call* call = nullptr;  ///< of the plan: for messages
+  const KernelCall* call = nullptr;  ///< of the plan: for messages
 };
 
 /// The calls of a block with every address in place.
@@ -83,11 +83,11 @@ class Program {
     return run_block(*top_);
   }
   /// The call that the last run ended at, or null.
-  [[nodiscard]] const Call* failed() const { return failed_ == nullptr ? nullptr : failed_->call; }
+  [[nodiscard]] const KernelCall* failed() const { return failed_ == nullptr ? nullptr : failed_->call; }
 
  private:
   const BoundBlock* bind(const Block& block, const AddressOf& address);
-  void* bind_args(const Call& call, const AddressOf& address);
+  void* bind_args(const KernelCall& call, const AddressOf& address);
 
   std::vector<std::unique_ptr<std::max_align_t[]>> args_;
   std::vector<std::unique_ptr<BoundCall[]>> calls_;

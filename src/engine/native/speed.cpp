@@ -36,11 +36,11 @@ constexpr std::array kLosses = {
     Loss{"softmax", 0.45},      Loss{"top k", 2},
 };
 
-double elements_of(const Plan& plan, const Call& call) {
+double elements_of(const Plan& plan, const KernelCall& call) {
   double count = 0;
   for (const Operand& operand : call.operands) {
     if (operand.access == Access::kScratch) continue;
-    const Value& value = plan.values[operand.value];
+    const PlanValue& value = plan.values[operand.value];
     count = std::max(count, static_cast<double>(value.bytes) / static_cast<double>(dtype_size(value.dtype)));
   }
   return count;
@@ -125,12 +125,12 @@ double loss_of(const StridedCopy& args) {
   return (together ? -0.2 : 0.4) * elements;
 }
 
-bool has_operand(const Call& call, std::size_t field) {
+bool has_operand(const KernelCall& call, std::size_t field) {
   return std::any_of(call.operands.begin(), call.operands.end(),
                      [&](const Operand& operand) { return operand.field == field; });
 }
 
-double loss_of(const Plan& plan, const Call& call) {
+double loss_of(const Plan& plan, const KernelCall& call) {
   const std::string_view kernel = call.kernel->name;
   if (kernel == "matmul packed") {
     return loss_of(call.as<kernels::MatMulPacked>(), has_operand(call, offsetof(kernels::MatMulPacked, bias)));
@@ -160,10 +160,10 @@ double loss_of(const Plan& plan, const Call& call) {
 }
 
 /// How often the body of a loop runs, if that is known; once is as good a guess as any else.
-double rounds_of(const Plan& plan, const Call& call) {
+double rounds_of(const Plan& plan, const KernelCall& call) {
   if (std::string_view(call.kernel->name) != "loop") return 1;
   for (const Operand& operand : call.operands) {
-    const Value& value = plan.values[operand.value];
+    const PlanValue& value = plan.values[operand.value];
     if (operand.field != offsetof(Rounds, limit) || !value.constant) continue;
     std::int64_t limit = 1;
     std::memcpy(&limit, value.constant->view.data(), sizeof(limit));
@@ -173,7 +173,7 @@ double rounds_of(const Plan& plan, const Call& call) {
 }
 
 /// What the products of matrices alone take.
-double work_of(const Call& call) {
+double work_of(const KernelCall& call) {
   constexpr double kPerProduct = 0.02;
   const std::string_view kernel = call.kernel->name;
   if (kernel == "matmul packed") {
@@ -190,7 +190,7 @@ double work_of(const Call& call) {
 }
 
 void add(const Plan& plan, const Block& block, double times, Speed& speed) {
-  for (const Call& call : block) {
+  for (const KernelCall& call : block) {
     const double loss = times * loss_of(plan, call);
     speed.lost += loss;
     speed.work += times * work_of(call);

@@ -26,7 +26,7 @@ double window_products(const kernels::ConvolutionShape& shape, const std::int64_
 }
 
 /// What is done beyond looking at each element once.
-double products_in(const Call& call) {
+double products_in(const KernelCall& call) {
   const std::string_view kernel = call.kernel->name;
   if (kernel == "matmul packed") {
     const auto& args = call.as<kernels::MatMulPacked>();
@@ -80,10 +80,10 @@ double per_element(std::string_view kernel) {
 
 double work_of(const Plan& plan, const Block& block) {
   double work = 0;
-  for (const Call& call : block) {
+  for (const KernelCall& call : block) {
     double elements = 0;
     for (const Operand& operand : call.operands) {
-      const Value& value = plan.values[operand.value];
+      const PlanValue& value = plan.values[operand.value];
       elements += static_cast<double>(value.bytes) / static_cast<double>(dtype_size(value.dtype));
     }
     work += elements * per_element(call.kernel->name) + products_in(call);

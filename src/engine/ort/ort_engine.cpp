@@ -21,7 +21,7 @@ class OrtEngine final : public Engine {
   OrtEngine(const ort::Library* library, Options options) : library_(library), options_(std::move(options)) {}
 
   [[nodiscard]] const std::string& description() const override { return library_->description; }
-  Result<std::unique_ptr<Model>> load(const ModelSource& source) override;
+  Result<std::unique_ptr<EngineModel>> load(const ModelSource& source) override;
 
  private:
   Result<ort::SessionParts> make_session(const ModelSource& source, bool cuda);
@@ -75,7 +75,7 @@ Result<ort::SessionParts> OrtEngine::make_session(const ModelSource& source, boo
                                          source.name, ort::kFailedDivision, library_->description));
 }
 
-Result<std::unique_ptr<Model>> OrtEngine::load(const ModelSource& source) {
+Result<std::unique_ptr<EngineModel>> OrtEngine::load(const ModelSource& source) {
   LEAPP_ASSIGN_OR_RETURN(const bool cuda, wants_cuda());
   auto parts = make_session(source, cuda);
   // A library built with CUDA on a machine without it: the provider is there and does not start.

@@ -37,16 +37,16 @@ class OrtEngineTest : public ::testing::Test {
     options_.onnxruntime_library = LEAPP_TEST_ONNXRUNTIME;
   }
 
-  Result<std::unique_ptr<Model>> load(const std::string& name) {
+  Result<std::unique_ptr<EngineModel>> load(const std::string& name) {
     auto engine = open_onnxruntime(options_);
     if (!engine.ok()) return engine.status();
     return engine.value()->load({.name = name, .path = kModels / (name + ".onnx")});
   }
 
-  Buffer buffer(const std::string& name, DType dtype, std::vector<std::int64_t> shape) {
+  BoundBuffer buffer(const std::string& name, DType dtype, std::vector<std::int64_t> shape) {
     return {name, dtype, std::move(shape), blocks_[name].bytes.data()};
   }
-  Buffer floats(const std::string& name, std::vector<std::int64_t> shape) {
+  BoundBuffer floats(const std::string& name, std::vector<std::int64_t> shape) {
     return buffer(name, DType::kFloat32, std::move(shape));
   }
   template <typename T>
@@ -73,8 +73,8 @@ TEST_F(OrtEngineTest, RunsOnOurBuffers) {
 TEST_F(OrtEngineTest, SeveralBindingsOfOneModel) {
   const auto model = load("affine");
   ASSERT_TRUE(model.ok()) << model.status().message();
-  Buffer there = floats("x", {1, 4});
-  Buffer back = floats("y", {1, 4});
+  BoundBuffer there = floats("x", {1, 4});
+  BoundBuffer back = floats("y", {1, 4});
   std::swap(there.data, back.data);
   ASSERT_EQ(model.value()->prepare({{floats("x", {1, 4})}, {floats("y", {1, 4})}}).value(), 0U);
   ASSERT_EQ(model.value()->prepare({{there}, {back}}).value(), 1U);
@@ -134,8 +134,8 @@ TEST_F(OrtEngineTest, AFailingRunSaysWhyAndTheNextOneWorks) {
 TEST_F(OrtEngineTest, BuffersAreCheckedAgainstTheModel) {
   const auto model = load("affine");
   ASSERT_TRUE(model.ok()) << model.status().message();
-  const Buffer x = floats("x", {1, 4});
-  const Buffer y = floats("y", {1, 4});
+  const BoundBuffer x = floats("x", {1, 4});
+  const BoundBuffer y = floats("y", {1, 4});
   const std::vector<std::pair<Binding, const char*>> cases{
       {{{floats("z", {1, 4})}, {y}}, "the model has no input \"z\"; it has x"},
       {{{x}, {floats("z", {1, 4})}}, "the model has no output \"z\"; it has y"},

@@ -29,18 +29,18 @@ std::string describe(const TensorInfo& info) {
   return info.shape ? dtype + shape_text(*info.shape) : dtype + "[?]";
 }
 
-bool fits(const TensorInfo& info, const Buffer& buffer) {
+bool fits(const TensorInfo& info, const BoundBuffer& buffer) {
   if (info.dtype && *info.dtype != buffer.dtype) return false;
   if (!info.shape) return true;
   return std::equal(info.shape->begin(), info.shape->end(), buffer.shape.begin(), buffer.shape.end(),
                     [](std::int64_t model, std::int64_t ours) { return model < 0 || model == ours; });
 }
 
-using Named = std::unordered_map<std::string_view, const Buffer*>;
+using Named = std::unordered_map<std::string_view, const BoundBuffer*>;
 
-Named by_name(const std::vector<Buffer>& buffers) {
+Named by_name(const std::vector<BoundBuffer>& buffers) {
   Named named;
-  for (const Buffer& buffer : buffers) named.emplace(buffer.name, &buffer);
+  for (const BoundBuffer& buffer : buffers) named.emplace(buffer.name, &buffer);
   return named;
 }
 
@@ -50,10 +50,10 @@ std::string names(const std::vector<TensorInfo>& tensors) {
   return list.empty() ? "none" : join(list, ", ");
 }
 
-Status check(const std::vector<TensorInfo>& tensors, const std::vector<Buffer>& buffers, const char* what) {
+Status check(const std::vector<TensorInfo>& tensors, const std::vector<BoundBuffer>& buffers, const char* what) {
   std::unordered_map<std::string_view, const TensorInfo*> named;
   for (const TensorInfo& tensor : tensors) named.emplace(tensor.name, &tensor);
-  for (const Buffer& buffer : buffers) {
+  for (const BoundBuffer& buffer : buffers) {
     const auto found = named.find(buffer.name);
     const TensorInfo* info = found == named.end() ? nullptr : found->second;
     if (info == nullptr) {
@@ -91,7 +91,7 @@ Result<TensorInfo> read_type(const OrtApi& api, const OrtTypeInfo* type, std::st
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> OrtModel::create(SessionParts parts) {
+Result<std::unique_ptr<EngineModel>> OrtModel::create(SessionParts parts) {
   std::unique_ptr<OrtModel> model(new OrtModel(std::move(parts)));
   const OrtApi& api = model->api();
   LEAPP_RETURN_IF_ERROR(model->read_signature());
@@ -101,7 +101,7 @@ Result<std::unique_ptr<Model>> OrtModel::create(SessionParts parts) {
   OrtRunOptions* run_options = nullptr;
   LEAPP_RETURN_IF_ORT_ERROR(api, api.CreateRunOptions(&run_options));
   model->run_options_ = {run_options, api.ReleaseRunOptions};
-  return std::unique_ptr<Model>(std::move(model));
+  return std::unique_ptr<EngineModel>(std::move(model));
 }
 
 OrtModel::~OrtModel() = default;
@@ -145,7 +145,7 @@ Result<TensorInfo> OrtModel::read_tensor(Role role, std::size_t index) const {
   return read_type(api(), type, std::move(name));
 }
 
-Status OrtModel::bind(Bound& bound, const Buffer& buffer, bool input) const {
+Status OrtModel::bind(Bound& bound, const BoundBuffer& buffer, bool input) const {
   const auto size = buffer_size(buffer.dtype, buffer.shape);
   if (!size) return invalid_argument(fmt::format("{} is too large", type_text(buffer.dtype, buffer.shape)));
   OrtValue* value = nullptr;
@@ -160,10 +160,10 @@ Status OrtModel::bind(Bound& bound, const Buffer& buffer, bool input) const {
 // An output that is an input: ONNX Runtime hands out the input's memory and leaves ours as it is.
 Status OrtModel::bind_passed(Bound& bound, const Binding& binding) {
   const Named inputs = by_name(binding.inputs);
-  for (const Buffer& output : binding.outputs) {
+  for (const BoundBuffer& output : binding.outputs) {
     const auto found = inputs.find(output.name);
     if (found == inputs.end()) continue;
-    const Buffer* input = found->second;
+    const BoundBuffer* input = found->second;
     if (input->dtype != output.dtype || input->shape != output.shape) {
       return invalid_argument(fmt::format("{} is an input and an output: the bundle says {} and {}", quote(output.name),
                                           type_text(input->dtype, input->shape),
@@ -191,9 +191,9 @@ Result<std::size_t> OrtModel::prepare(const Binding& binding) {
   LEAPP_RETURN_IF_ORT_ERROR(api(), api().CreateIoBinding(parts_.session.get(), &raw));
   Bound bound;
   bound.binding = {raw, api().ReleaseIoBinding};
-  for (const Buffer& buffer : binding.inputs)
+  for (const BoundBuffer& buffer : binding.inputs)
     LEAPP_RETURN_IF_ERROR(explained(bind(bound, buffer, true), "cannot bind"));
-  for (const Buffer& buffer : binding.outputs) {
+  for (const BoundBuffer& buffer : binding.outputs) {
     LEAPP_RETURN_IF_ERROR(explained(bind(bound, buffer, false), "cannot bind"));
   }
   LEAPP_RETURN_IF_ERROR(explained(bind_passed(bound, binding), "cannot bind"));

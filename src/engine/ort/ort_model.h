@@ -26,9 +26,9 @@ struct SessionParts {
 };
 
 /// One session of ONNX Runtime, with its IoBindings on our buffers.
-class OrtModel final : public Model {
+class OrtModel final : public EngineModel {
  public:
-  static Result<std::unique_ptr<Model>> create(SessionParts parts);
+  static Result<std::unique_ptr<EngineModel>> create(SessionParts parts);
   ~OrtModel() override;
 
   [[nodiscard]] const std::vector<TensorInfo>& inputs() const override { return inputs_; }
@@ -59,7 +59,7 @@ class OrtModel final : public Model {
   enum class Role { kInput, kOutput, kConstant };
   Status read_tensors(Role role, std::vector<TensorInfo>& tensors) const;
   Result<TensorInfo> read_tensor(Role role, std::size_t index) const;
-  Status bind(Bound& bound, const Buffer& buffer, bool input) const;
+  Status bind(Bound& bound, const BoundBuffer& buffer, bool input) const;
   static Status bind_passed(Bound& bound, const Binding& binding);
   [[nodiscard]] Status explained(const Status& status, const char* action) const;
 

@@ -70,11 +70,11 @@ void copy(const at::Tensor& from, at::Tensor& to) {
   }
 }
 
-at::Tensor over(const Buffer& buffer) {
+at::Tensor over(const BoundBuffer& buffer) {
   return at::from_blob(buffer.data, buffer.shape, at::TensorOptions().dtype(to_scalar_type(buffer.dtype)));
 }
 
-class TorchModel final : public Model {
+class TorchModel final : public EngineModel {
  public:
   TorchModel(std::string name, torch::jit::Module module)
       : name_(std::move(name)), module_(std::move(module)), forward_(module_.get_method("forward")) {
@@ -94,11 +94,11 @@ class TorchModel final : public Model {
                                           binding.inputs.size(), inputs_.size()));
     }
     Bound bound;
-    for (const Buffer& buffer : binding.inputs) {
+    for (const BoundBuffer& buffer : binding.inputs) {
       bound.inputs.push_back(over(buffer));
       bound.arguments.push_back(at::empty_like(bound.inputs.back()));
     }
-    for (const Buffer& buffer : binding.outputs) {
+    for (const BoundBuffer& buffer : binding.outputs) {
       bound.outputs.push_back(over(buffer));
       bound.names.push_back(buffer.name);
     }
@@ -220,7 +220,7 @@ class TorchEngine final : public Engine {
  public:
   [[nodiscard]] const std::string& description() const override { return description_; }
 
-  Result<std::unique_ptr<Model>> load(const ModelSource& source) override {
+  Result<std::unique_ptr<EngineModel>> load(const ModelSource& source) override {
     try {
       // Its weights are then no tensors that autograd could ask for: a view of one (linear makes one) costs half.
       const c10::InferenceMode inference;
@@ -229,7 +229,7 @@ class TorchEngine final : public Engine {
       torch::jit::Module module =
           source.bytes.empty() ? torch::jit::load(source.path.string()) : torch::jit::load(stream);
       module.eval();
-      return std::unique_ptr<Model>(std::make_unique<TorchModel>(source.name, std::move(module)));
+      return std::unique_ptr<EngineModel>(std::make_unique<TorchModel>(source.name, std::move(module)));
     } catch (const std::exception& failure) {
       const auto text = [&] {
         return fmt::format("cannot load {}: {} [{}]", source.name, first_line(failure), description_);

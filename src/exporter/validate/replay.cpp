@@ -6,7 +6,7 @@
 
 namespace leapp::exporter {
 
-Replay::Replay(const graph::Graph& graph, const Values& inputs, graph::Evaluator evaluate)
+GraphReplay::GraphReplay(const graph::Graph& graph, const Values& inputs, graph::Evaluator evaluate)
     : graph_(graph), evaluate_(std::move(evaluate)), next_(graph.nodes().begin()) {
   std::size_t index = 0;
   for (const auto& input : graph.inputs()) {
@@ -19,17 +19,19 @@ Replay::Replay(const graph::Graph& graph, const Values& inputs, graph::Evaluator
   for (const graph::Output& output : graph.outputs()) ++uses_left_[output.value];
 }
 
-std::optional<graph::Constant> Replay::value(const graph::Value* value) const {
+std::optional<graph::Constant> GraphReplay::value(const graph::Value* value) const {
   if (value->kind() == graph::ValueKind::kConstant) return value->constant();
   const auto found = values_.find(value);
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<graph::Constant> Replay::output(std::size_t index) const { return value(graph_.outputs()[index].value); }
+std::optional<graph::Constant> GraphReplay::output(std::size_t index) const {
+  return value(graph_.outputs()[index].value);
+}
 
 // The evaluator takes nodes whose operands are constants: a graph of this one operator has such.
-std::optional<std::vector<graph::Constant>> Replay::run(const graph::Node& node,
-                                                        const graph::Evaluator& evaluate) const {
+std::optional<std::vector<graph::Constant>> GraphReplay::run(const graph::Node& node,
+                                                             const graph::Evaluator& evaluate) const {
   graph::Graph alone;
   std::unordered_map<const graph::Value*, graph::Value*> copies;
   for (const graph::Value* input : node.inputs()) {
@@ -48,13 +50,13 @@ std::optional<std::vector<graph::Constant>> Replay::run(const graph::Node& node,
   return evaluate(*alone.append(std::move(spec)));
 }
 
-void Replay::release(const graph::Node& node) {
+void GraphReplay::release(const graph::Node& node) {
   for (const graph::Value* input : node.inputs()) {
     if (--uses_left_[input] == 0) values_.erase(input);
   }
 }
 
-Values Replay::step() {
+Values GraphReplay::step() {
   const graph::Node& node = **next_++;
   const auto results = run(node, evaluate_);
   Values values;

@@ -14,10 +14,10 @@ namespace leapp::exporter {
 
 /// Runs a captured graph one operator at a time and lets go of what no later operator needs. Values that cannot be
 /// computed again (random ones, and what depends on them) are absent.
-class Replay {
+class GraphReplay {
  public:
   /// `inputs` in the order of the graph's. The graph must outlive this.
-  Replay(const graph::Graph& graph, const Values& inputs, graph::Evaluator evaluate);
+  GraphReplay(const graph::Graph& graph, const Values& inputs, graph::Evaluator evaluate);
 
   [[nodiscard]] bool done() const { return next_ == graph_.nodes().end(); }
   /// The operator that step() will run. REQUIRES: !done().

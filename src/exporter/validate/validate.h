@@ -20,7 +20,7 @@ namespace leapp::exporter {
 struct ValidationRequest {
   const std::vector<PreparedNode>* nodes = nullptr;
   const bundle::BundleSpec* spec = nullptr;
-  capture::Recording* recording = nullptr;
+  capture::CaptureResult* recording = nullptr;
   std::optional<Tolerance> tolerance;  ///< of the user's; absent: by dtype and size
   bool dry_run = false;
   bool verify_checksums = true;  ///< false: the files are known to be others than those that were written

@@ -70,18 +70,18 @@ class Move {
 [[nodiscard]] std::optional<Elements> broadcast(const Move& move, const Value* value, const Shape& shape);
 
 /// A shape cut at an axis: `outer` blocks of `extent` rows of `inner` elements.
-struct Rows {
+struct FrameRows {
   std::int64_t outer = 1;
   std::int64_t extent = 1;
   std::int64_t inner = 1;
 
-  Rows(const Shape& shape, std::size_t axis) : extent(shape[axis]) {
+  FrameRows(const Shape& shape, std::size_t axis) : extent(shape[axis]) {
     for (std::size_t i = 0; i < shape.size(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
   }
 };
 
 /// Row p of the result is row `source(p)` of `from`; below zero: a number. `shapes`: of `from` and of the result.
-void take_rows(const Elements& from, std::pair<Rows, Rows> shapes,
+void take_rows(const Elements& from, std::pair<FrameRows, FrameRows> shapes,
                const std::function<std::int64_t(std::int64_t)>& source, Elements& result);
 
 // Each adds the elements of a result. False: it cannot be said.

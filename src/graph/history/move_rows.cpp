@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows along an axis: joined, turned round, at a constant index.
+// FrameRows along an axis: joined, turned round, at a constant index.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -22,7 +22,7 @@ std::int64_t joined_axis(const Move& move) {
 
 }  // namespace
 
-void take_rows(const Elements& from, std::pair<Rows, Rows> shapes,
+void take_rows(const Elements& from, std::pair<FrameRows, FrameRows> shapes,
                const std::function<std::int64_t(std::int64_t)>& source, Elements& result) {
   const auto& [old, made] = shapes;
   for (std::int64_t o = 0; o < made.outer; ++o) {
@@ -40,7 +40,7 @@ bool join(Move& move) {
   const auto* tensors = found == nullptr ? nullptr : std::get_if<std::vector<Value*>>(found);
   const auto axis = axis_of(joined_axis(move), move.shape().size());
   if (tensors == nullptr || !axis) return false;
-  const Rows made(move.shape(), *axis);
+  const FrameRows made(move.shape(), *axis);
   const std::int64_t width = made.extent * made.inner;
   move.result.resize(at(made.outer * width));
   std::int64_t start = 0;
@@ -72,7 +72,7 @@ bool roll(Move& move) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const auto axis = axis_of(dims[i], shape.size());
     if (!axis || shape[*axis] == 0) return false;
-    const Rows rows(shape, *axis);
+    const FrameRows rows(shape, *axis);
     const Elements before = std::exchange(move.result, {});
     const auto source = [&](std::int64_t p) { return ((p - shifts[i]) % rows.extent + rows.extent) % rows.extent; };
     take_rows(before, {rows, rows}, source, move.result);
@@ -87,7 +87,7 @@ bool flip(Move& move) {
   for (const std::int64_t dim : move.integers("dims")) {
     const auto axis = axis_of(dim, self->shape().size());
     if (!axis) return false;
-    const Rows rows(self->shape(), *axis);
+    const FrameRows rows(self->shape(), *axis);
     const Elements before = std::exchange(move.result, {});
     take_rows(
         before, {rows, rows}, [&](std::int64_t p) { return rows.extent - 1 - p; }, move.result);
@@ -106,7 +106,7 @@ bool pad(Move& move) {
   move.result = move.elements(self);
   for (std::size_t i = 0; i < sizes.size() / 2; ++i) {
     const std::size_t axis = shape.size() - 1 - i;
-    const Rows old(shape, axis);
+    const FrameRows old(shape, axis);
     shape[axis] += sizes[2 * i] + sizes[2 * i + 1];
     if (shape[axis] < 0) return false;
     const Elements before = std::exchange(move.result, {});
@@ -114,7 +114,7 @@ bool pad(Move& move) {
       const std::int64_t row = p - sizes[2 * i];
       return row < old.extent ? row : -1;
     };
-    take_rows(before, {old, Rows(shape, axis)}, source, move.result);
+    take_rows(before, {old, FrameRows(shape, axis)}, source, move.result);
   }
   return shape == move.shape();
 }
@@ -184,8 +184,8 @@ bool take_indexed(Move& move) {
   if (self == nullptr) return false;
   const auto index = indexed_rows(move, self->shape(), move.node.op() == "aten::index_select");
   if (!index) return false;
-  const Rows old(self->shape(), index->axis);
-  Rows made = old;
+  const FrameRows old(self->shape(), index->axis);
+  FrameRows made = old;
   made.extent = std::ssize(index->rows);
   take_rows(
       move.elements(self), {old, made}, [&](std::int64_t p) { return index->rows[at(p)]; }, move.result);
@@ -206,7 +206,7 @@ bool put_indexed(Move& move) {
   if (index->single) written.erase(written.begin() + static_cast<std::ptrdiff_t>(index->axis));
   const auto values = broadcast(move, source, written);
   if (!values) return false;
-  const Rows rows(self->shape(), index->axis);
+  const FrameRows rows(self->shape(), index->axis);
   move.result = move.elements(self);
   std::size_t next = 0;
   for (std::int64_t o = 0; o < rows.outer; ++o) {

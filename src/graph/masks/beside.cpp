@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 template <typename T>
@@ -122,7 +122,7 @@ bool is_fill(const Node& node) {
 /// Random numbers, each for itself: of a size, or for each element of a tensor.
 bool draws_elements(const Node& node) {
   return node.is_random() && node.results().size() == 1 &&
-         (is_elementwise(node.op()) || (node.inputs().empty() && list(node, "size") != nullptr));
+         (is_elementwise_aten(node.op()) || (node.inputs().empty() && list(node, "size") != nullptr));
 }
 
 bool is_drawn(const Value& value, int depth = 8) {
@@ -130,7 +130,7 @@ bool is_drawn(const Value& value, int depth = 8) {
   if (made == nullptr || depth == 0) return false;
   if (draws_elements(*made)) return true;
   const auto drawn = [&](const Value* input) { return is_drawn(*input, depth - 1); };
-  if (!is_elementwise(made->op())) return false;
+  if (!is_elementwise_aten(made->op())) return false;
   const std::vector<Value*> inputs = made->inputs();
   return std::any_of(inputs.begin(), inputs.end(), drawn);
 }
@@ -154,7 +154,7 @@ Value* Rewriter::integers(const std::vector<std::int64_t>& numbers, Shape shape)
   return graph_.add_constant({{DType::kInt64, std::move(shape)}, bytes_of(numbers)});
 }
 
-Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space) {
+Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, RowSpace& space) {
   if (space.length == 1 && rows(value) == nullptr && is_one_drawn_row(value, dim))
     return unimplemented(
         "it combines its one row with one row of random numbers, which may be for all rows or for each");
@@ -169,7 +169,7 @@ Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space
   const TensorType type = {value->dtype(), with_rows(value->shape(), dim, 1)};
   if (known && is_fill(*made)) {
     std::vector<Argument> arguments = made->arguments();
-    rows::set(arguments, "size", type.shape);
+    masks::set(arguments, "size", type.shape);
     return emit(made->op(), made->overload(), std::move(arguments), type);
   }
   if (known && made->op() == "aten::expand") {
@@ -184,7 +184,7 @@ Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space
     if (repeats != nullptr && (inside < 0 || size_at(self, inside) == 1))
       return emit("aten::repeat", "", {{"self", self}, {"repeats", with_rows(*repeats, dim, 1)}}, type);
   }
-  if (known && is_elementwise(made->op())) {
+  if (known && is_elementwise_aten(made->op())) {
     std::vector<Argument> arguments = made->arguments();
     std::int64_t most = 1;
     for (Argument& argument : arguments) {
@@ -201,7 +201,7 @@ Result<Value*> Rewriter::one_row_of(Value* value, std::int64_t dim, Space& space
 }
 
 /// Every row has numbers of its own, those that do not count too.
-Result<Value*> Rewriter::drawn_for_all(const Node& drawn, std::int64_t dim, Space& space) {
+Result<Value*> Rewriter::drawn_for_all(const Node& drawn, std::int64_t dim, RowSpace& space) {
   const Value& value = *drawn.result();
   NodeSpec spec;
   spec.op = drawn.op();
@@ -217,11 +217,11 @@ Result<Value*> Rewriter::drawn_for_all(const Node& drawn, std::int64_t dim, Spac
     LEAPP_ASSIGN_OR_RETURN(*operand, one_row_of(*operand, inside, space));
     if (inside >= 0) *operand = expand(*operand, with_rows((*operand)->shape(), inside, space.count));
   }
-  if (drawn.inputs().empty()) rows::set(spec.arguments, "size", spec.results[0].shape);
+  if (drawn.inputs().empty()) masks::set(spec.arguments, "size", spec.results[0].shape);
   return graph_.insert_before(at_, std::move(spec))->result();
 }
 
-Result<Value*> Rewriter::beside(Value* value, std::int64_t dim, Space& space) {
+Result<Value*> Rewriter::beside(Value* value, std::int64_t dim, RowSpace& space) {
   if (dim < 0 || size_at(value, dim) == 1) return one_row_of(value, dim, space);
   if (size_at(value, dim) != space.length) {
     return unimplemented(
@@ -230,7 +230,7 @@ Result<Value*> Rewriter::beside(Value* value, std::int64_t dim, Space& space) {
   return one_row_of(value, dim, space);
 }
 
-Result<Value*> Rewriter::all_beside(Value* value, std::int64_t dim, Space& space) {
+Result<Value*> Rewriter::all_beside(Value* value, std::int64_t dim, RowSpace& space) {
   if (dim < 0) return value;
   if (size_at(value, dim) != space.length) {
     return unimplemented(
@@ -240,4 +240,4 @@ Result<Value*> Rewriter::all_beside(Value* value, std::int64_t dim, Space& space
   return expand(one, with_rows(one->shape(), dim, space.count));
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -7,7 +7,7 @@
 #include "graph/division.h"
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 // Without "aten::", in alphabetical order.
@@ -49,14 +49,14 @@ void guard_divisor(Rewriter& writer, std::vector<Argument>& arguments) {
   const std::string_view name = divisor_of(node.op());
   if (name.empty()) return;
   Value* divisor = tensor(node, name);
-  const Rows* of = divisor != nullptr ? writer.rows(divisor) : nullptr;
+  const MaskedRows* of = divisor != nullptr ? writer.rows(divisor) : nullptr;
   const bool whole = divisor != nullptr && (is_integer(divisor->dtype()) || divisor->dtype() == DType::kBool);
   if (of != nullptr && whole) set(arguments, name, writer.filled(*of, 1));
 }
 
 /// What a cast keeps: where rows stand.
-Rows named_like(const Rows& from, const Node& node) {
-  Rows kept;
+MaskedRows named_like(const MaskedRows& from, const Node& node) {
+  MaskedRows kept;
   const bool same = node.op() == "aten::to" || node.op() == "aten::clone" || node.op() == "aten::contiguous" ||
                     node.op() == "aten::detach" || node.op() == "aten::alias";
   if (!same || !is_integer(node.result()->dtype())) return kept;
@@ -68,7 +68,7 @@ Rows named_like(const Rows& from, const Node& node) {
 
 }  // namespace
 
-bool is_elementwise(std::string_view op) {
+bool is_elementwise_aten(std::string_view op) {
   if (op == "aten::normal_functional" || op == "aten::exponential") return true;  // draw over what they are given
   if (!op.starts_with("aten::")) return false;
   return std::binary_search(kElementwise.begin(), kElementwise.end(), op.substr(6));
@@ -76,12 +76,12 @@ bool is_elementwise(std::string_view op) {
 
 Status elementwise(Rewriter& writer) {
   const Node& node = writer.node();
-  Space& space = writer.space();
+  RowSpace& space = writer.space();
   const std::int64_t rank = rank_of(node.result());
   std::int64_t axis = -1;
-  const Rows* first = nullptr;
+  const MaskedRows* first = nullptr;
   for (const Value* input : node.inputs()) {
-    const Rows* of = writer.rows(input);
+    const MaskedRows* of = writer.rows(input);
     if (of == nullptr) continue;
     const std::int64_t here = of->axis + rank - rank_of(input);
     if (axis >= 0 && here != axis) return unimplemented("it combines every row with every row");
@@ -99,7 +99,7 @@ Status elementwise(Rewriter& writer) {
   guard_divisor(writer, arguments);
   const std::vector<Value*> made = writer.again(std::move(arguments), axis, space.count);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    Rows result = named_like(*first, node);
+    MaskedRows result = named_like(*first, node);
     result.space = &space;
     result.axis = axis;
     result.dense = made[i];
@@ -108,4 +108,4 @@ Status elementwise(Rewriter& writer) {
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

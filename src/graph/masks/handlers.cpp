@@ -6,7 +6,7 @@
 
 #include "graph/masks/sources.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 /// Three numbers at a time: not along the rows.
@@ -18,14 +18,14 @@ Status cross(Rewriter& writer) {
     return unimplemented("it takes the first dimension of three, which the rows may be");
   const std::int64_t dim = wrapped(std::get<std::int64_t>(*given), rank);
   for (const Value* input : node.inputs()) {
-    const Rows* of = writer.rows(input);
+    const MaskedRows* of = writer.rows(input);
     if (of != nullptr && of->axis + rank - rank_of(input) == dim) return unimplemented("it looks at all rows together");
   }
   return elementwise(writer);
 }
 
-const std::unordered_map<std::string_view, Handler>& table() {
-  static const std::unordered_map<std::string_view, Handler> handlers = {
+const std::unordered_map<std::string_view, MaskFunction>& table() {
+  static const std::unordered_map<std::string_view, MaskFunction> handlers = {
       {"aten::reshape", rearrange},
       {"aten::view", rearrange},
       {"aten::flatten", rearrange},
@@ -120,12 +120,12 @@ const std::unordered_map<std::string_view, Handler>& table() {
 
 }  // namespace
 
-Handler find_handler(const Node& node) {
+MaskFunction find_handler(const Node& node) {
   if (node.op() == "torchvision::nms") return suppress;
   if (depends_on_data(node)) return node.op() == "aten::index" ? read_rows : choose_rows;
-  if (is_elementwise(node.op())) return elementwise;
+  if (is_elementwise_aten(node.op())) return elementwise;
   const auto found = table().find(node.op());
   return found == table().end() ? nullptr : found->second;
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -8,16 +8,16 @@
 
 #include "graph/masks/rewriter.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 
 /// Writes the dense form of writer.node(), an operand of which has rows. kUnimplemented says why there is none.
-using Handler = Status (*)(Rewriter& writer);
+using MaskFunction = Status (*)(Rewriter& writer);
 
 /// nullptr: an operator that nothing is known about.
-[[nodiscard]] Handler find_handler(const Node& node);
+[[nodiscard]] MaskFunction find_handler(const Node& node);
 
 /// Whether it treats every element by itself, after broadcasting.
-[[nodiscard]] bool is_elementwise(std::string_view op);
+[[nodiscard]] bool is_elementwise_aten(std::string_view op);
 
 Status choose_rows(Rewriter& writer);  ///< nonzero, masked_select: what makes rows
 Status suppress(Rewriter& writer);     ///< torchvision's nms: boxes that stay, best first
@@ -35,4 +35,4 @@ Status look_up(Rewriter& writer);     ///< embedding, one_hot, gather
 Status read_rows(Rewriter& writer);   ///< index, index_select
 Status write_rows(Rewriter& writer);  ///< index_put, index_copy, index_add, index_fill, scatter, masked_scatter
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

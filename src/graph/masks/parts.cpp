@@ -7,7 +7,7 @@
 
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 std::int64_t dim_of(const Node& node, std::int64_t rank, std::int64_t otherwise = 0) {
@@ -17,7 +17,7 @@ std::int64_t dim_of(const Node& node, std::int64_t rank, std::int64_t otherwise 
 bool drops_dim(const Node& node) { return node.op() == "aten::select" || node.op() == "aten::unbind"; }
 
 /// Which of the columns a piece of all of them is, if it is just one.
-std::optional<std::size_t> column_of(const Node& node, const Rows& from, std::size_t result) {
+std::optional<std::size_t> column_of(const Node& node, const MaskedRows& from, std::size_t result) {
   if (!from.positions) return from.column;
   const std::string& op = node.op();
   const Value* piece = node.result(result);
@@ -37,13 +37,13 @@ bool takes_all(const Node& node) {
 }
 
 /// x[:10], x[2:]: rows by their number, of which there may be fewer.
-Status rows_between(Rewriter& writer, const Rows& from) {
+Status rows_between(Rewriter& writer, const MaskedRows& from) {
   const Node& node = writer.node();
   const std::int64_t start = integer(node, "start", 0);
   const std::int64_t end = integer(node, "end", std::numeric_limits<std::int64_t>::max());
   const bool plain = node.op() == "aten::slice" && integer(node, "step", 1) == 1 && start >= 0 && end >= 0;
   if (!plain) return unimplemented("it takes some of the rows by their number");
-  Space& space = *from.space;
+  RowSpace& space = *from.space;
   const TensorType type = {DType::kBool, {space.count}};
   Value* rank = writer.rank(space);
   Value* within = space.mask;
@@ -53,16 +53,16 @@ Status rows_between(Rewriter& writer, const Rows& from) {
   };
   if (end < space.count) limit("aten::lt", end);
   if (start > 0) limit("aten::ge", start);
-  Rows kept = from;
+  MaskedRows kept = from;
   kept.space = &writer.narrowed(space, within, size_at(node.result(), from.axis));
   writer.bind(0, kept);
   return {};
 }
 
 /// x[0], x[-1]: the one row of that number. Where there is none the program would have failed.
-Status row_at(Rewriter& writer, const Rows& from) {
+Status row_at(Rewriter& writer, const MaskedRows& from) {
   const Node& node = writer.node();
-  const Space& space = *from.space;
+  const RowSpace& space = *from.space;
   const std::int64_t index = integer(node, "index", 0);
   Value* wanted = writer.number(static_cast<double>(index), DType::kInt64);
   if (index < 0) {
@@ -85,7 +85,7 @@ Status row_at(Rewriter& writer, const Rows& from) {
 Status part(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  const Rows* from = self != nullptr ? writer.rows(self) : nullptr;
+  const MaskedRows* from = self != nullptr ? writer.rows(self) : nullptr;
   if (from == nullptr) return unimplemented("where it cuts depends on rows");
   const std::int64_t dim = dim_of(node, rank_of(self));
   if (dim == from->axis) {
@@ -111,12 +111,12 @@ Status put_part(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
   Value* source = tensor(node, "src");
-  Space& space = writer.space();
+  RowSpace& space = writer.space();
   const std::int64_t dim = dim_of(node, rank_of(self));
   const bool drops = node.op() == "aten::select_scatter";
   const auto outer = [&](std::int64_t axis) { return drops && dim <= axis ? axis + 1 : axis; };
-  const Rows* whole = writer.rows(self);
-  const Rows* piece = writer.rows(source);
+  const MaskedRows* whole = writer.rows(self);
+  const MaskedRows* piece = writer.rows(source);
   const std::int64_t axis = whole != nullptr ? whole->axis : outer(piece->axis);
   if (axis == dim) return unimplemented("it writes to some of the rows by their number");
   const std::int64_t inner = drops && dim < axis ? axis - 1 : axis;
@@ -137,13 +137,13 @@ Status put_part(Rewriter& writer) {
 
 Status join(Rewriter& writer) {
   const Node& node = writer.node();
-  Space& space = writer.space();
+  RowSpace& space = writer.space();
   const std::vector<Value*> pieces = tensors(node, "tensors");
   const bool stacks = node.op() == "aten::stack";
   const std::int64_t dim = wrapped(integer(node, "dim", 0), rank_of(node.result()));
   std::int64_t inner = -1;
   for (const Value* piece : pieces) {
-    const Rows* of = writer.rows(piece);
+    const MaskedRows* of = writer.rows(piece);
     if (of == nullptr) continue;
     if (inner >= 0 && of->axis != inner) return unimplemented("rows stand in different dimensions");
     inner = of->axis;
@@ -151,7 +151,7 @@ Status join(Rewriter& writer) {
   if (!stacks && dim == inner) return unimplemented("it puts rows behind each other");
   std::vector<Value*> dense;
   for (Value* piece : pieces) {
-    const Rows* of = writer.rows(piece);
+    const MaskedRows* of = writer.rows(piece);
     if (of == nullptr && rank_of(piece) <= inner) return unimplemented("rows stand in different dimensions");
     LEAPP_ASSIGN_OR_RETURN(Value * all,
                            of != nullptr ? Result<Value*>(of->dense) : writer.all_beside(piece, inner, space));
@@ -165,4 +165,4 @@ Status join(Rewriter& writer) {
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -7,7 +7,7 @@
 
 #include "graph/masks/sources.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 class Reader {
@@ -20,7 +20,7 @@ class Reader {
       ++dim_;
       return {};
     }
-    const Rows* of = writer_.rows(index);
+    const MaskedRows* of = writer_.rows(index);
     if (!is_mask(index)) {
       IndexPlace place{.dim = dim_++, .shape = index->shape()};
       of != nullptr ? void(place.rows = *of) : void(place.value = index);
@@ -31,7 +31,7 @@ class Reader {
     if (index->kind() == ValueKind::kConstant) return unimplemented("a fixed mask stands beside rows");
     if (index->shape().empty() || element_count(index->shape()) == 0)
       return unimplemented("there is nothing to choose from");
-    Space& space = writer_.space_of(index, index->shape(), length_);
+    RowSpace& space = writer_.space_of(index, index->shape(), length_);
     for (std::size_t column = 0; column < index->shape().size(); ++column) {
       places_.all.push_back({.dim = dim_++,
                              .rows = {.space = &space, .dense = writer_.column(space, column), .column = column},
@@ -40,7 +40,7 @@ class Reader {
     return use(space);
   }
 
-  Result<Places> finish() {
+  Result<MaskPlaces> finish() {
     for (const IndexPlace& place : places_.all) places_.rank = std::max(places_.rank, std::ssize(place.shape));
     for (const IndexPlace& place : places_.all) {
       if (place.value != nullptr) continue;
@@ -61,18 +61,18 @@ class Reader {
   }
 
  private:
-  Status add_mask_of_rows(Value* index, const Rows& of) {
-    const Rows* from = writer_.rows(self_);
+  Status add_mask_of_rows(Value* index, const MaskedRows& of) {
+    const MaskedRows* from = writer_.rows(self_);
     const bool own = from != nullptr && from->space == of.space && from->axis == dim_ && rank_of(index) == 1;
     if (!own) return unimplemented("it chooses single elements of rows");
-    Space& space = writer_.space_within(index, length_);
+    RowSpace& space = writer_.space_within(index, length_);
     places_.all.push_back({.dim = dim_++,
                            .rows = {.space = &space, .dense = writer_.rank(*of.space), .rank_in = of.space},
                            .shape = {space.length}});
     return use(space);
   }
 
-  Status use(Space& space) {
+  Status use(RowSpace& space) {
     if (places_.space != nullptr && places_.space != &space)
       return unimplemented("it combines rows that different masks chose");
     places_.space = &space;
@@ -83,29 +83,29 @@ class Reader {
   Value* self_;
   std::optional<std::int64_t> length_;
   std::int64_t dim_ = 0;
-  Places places_;
+  MaskPlaces places_;
 };
 
 }  // namespace
 
-bool Places::names(std::int64_t dim) const {
+bool MaskPlaces::names(std::int64_t dim) const {
   return std::any_of(all.begin(), all.end(), [&](const IndexPlace& place) { return place.dim == dim; });
 }
 
-std::int64_t Places::result_dim(std::int64_t dim) const {
+std::int64_t MaskPlaces::result_dim(std::int64_t dim) const {
   const auto before = std::count_if(all.begin(), all.end(), [&](const IndexPlace& place) { return place.dim < dim; });
   const std::int64_t rest = dim - before;
   return rest < start ? rest : rest + rank;
 }
 
-Result<Places> places_of(Rewriter& writer, Value* self, const std::vector<Value*>& indices,
-                         std::optional<std::int64_t> length) {
+Result<MaskPlaces> places_of(Rewriter& writer, Value* self, const std::vector<Value*>& indices,
+                             std::optional<std::int64_t> length) {
   Reader reader(writer, self, length);
   for (Value* index : indices) LEAPP_RETURN_IF_ERROR(reader.add(index));
   return reader.finish();
 }
 
-Result<std::vector<Value*>> dense_indices(Rewriter& writer, const Places& places, const Value* dense_self) {
+Result<std::vector<Value*>> dense_indices(Rewriter& writer, const MaskPlaces& places, const Value* dense_self) {
   std::vector<Value*> indices(at(places.all.back().dim + 1), nullptr);
   for (const IndexPlace& place : places.all) {
     Value*& index = indices[at(place.dim)];
@@ -124,13 +124,13 @@ Result<std::vector<Value*>> dense_indices(Rewriter& writer, const Places& places
 }
 
 void look_into_own_row(Rewriter& writer, IndexPlace& own) {
-  const Space& space = *own.rows.space;
+  const RowSpace& space = *own.rows.space;
   own.rows.dense =
       writer.reshape(writer.own_row(space), with_rows(Shape(own.shape.size(), 1), own.rows.axis, space.count));
   own.in_range = true;
 }
 
-bool covers_frame(const Places& places, const Value* self) {
+bool covers_frame(const MaskPlaces& places, const Value* self) {
   if (places.space == nullptr || places.all.size() != places.space->frame.size() || places.rank != 1) return false;
   for (std::size_t i = 0; i < places.all.size(); ++i) {
     const IndexPlace& place = places.all[i];
@@ -141,4 +141,4 @@ bool covers_frame(const Places& places, const Value* self) {
   return true;
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -6,7 +6,7 @@
 
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 struct Factors {
@@ -49,10 +49,11 @@ std::int64_t axis_of(std::int64_t role, const Node& node, const Value* left, con
   return rank + role + (narrow || flat ? 1 : 0);
 }
 
-/// Rows that are summed over: those that do not count must be zero on both sides, as garbage times zero may be NaN.
+/// MaskedRows that are summed over: those that do not count must be zero on both sides, as garbage times zero may be
+/// NaN.
 Status sum_over_rows(Rewriter& writer, const Factors& names, Value* left, Value* right) {
-  const Rows* a = writer.rows(left);
-  const Rows* b = writer.rows(right);
+  const MaskedRows* a = writer.rows(left);
+  const MaskedRows* b = writer.rows(right);
   std::vector<Argument> arguments = writer.dense_arguments();
   if (a == nullptr || b == nullptr) return unimplemented("it multiplies rows with what has as many in the first call");
   if (a->space != b->space) return unimplemented("it combines rows that different masks chose");
@@ -70,11 +71,11 @@ Status product(Rewriter& writer) {
   Value* left = tensor(node, names.left);
   Value* right = tensor(node, names.right);
   const bool turned = names.right == "weight";
-  const Rows* a = writer.rows(left);
-  const Rows* b = writer.rows(right);
+  const MaskedRows* a = writer.rows(left);
+  const MaskedRows* b = writer.rows(right);
   const bool left_sums = a != nullptr && role(left, a->axis, true, turned) == kSummed;
   const bool right_sums = b != nullptr && role(right, b->axis, false, turned) == kSummed;
-  Space& space = writer.space();
+  RowSpace& space = writer.space();
   if (left_sums != right_sums && a != nullptr && b != nullptr)
     return unimplemented("it combines every row with every row");
   const Value* added = names.added.empty() ? nullptr : tensor(node, names.added);
@@ -103,7 +104,7 @@ Status product(Rewriter& writer) {
     set(arguments, name, beside);
   }
   if (added != nullptr) {
-    const Rows* of = writer.rows(added);
+    const MaskedRows* of = writer.rows(added);
     const std::int64_t dim = axis - (rank_of(node.result()) - rank_of(added));
     if (of != nullptr && of->axis != dim) return unimplemented("rows stand in different dimensions");
     if (of == nullptr) {
@@ -119,7 +120,7 @@ Status product(Rewriter& writer) {
 Status last_dims(Rewriter& writer) {
   const Node& node = writer.node();
   Value* input = tensor(node, "input");
-  const Rows* from = input != nullptr ? writer.rows(input) : nullptr;
+  const MaskedRows* from = input != nullptr ? writer.rows(input) : nullptr;
   const Dims* last = list(node, "normalized_shape");
   if (from == nullptr || last == nullptr || from->axis >= rank_of(input) - std::ssize(*last))
     return unimplemented("it looks at all rows together");
@@ -131,4 +132,4 @@ Status last_dims(Rewriter& writer) {
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -8,7 +8,7 @@
 #include "graph/masks/places.h"
 #include "graph/masks/sources.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 /// How many rows a mask chose: the size of the dimension that stands for it.
@@ -16,7 +16,7 @@ std::int64_t recorded_length(const Rewriter& writer, const std::vector<Value*>& 
   std::int64_t dim = 0;
   for (const Value* index : indices) {
     if (is_mask(index)) return size_at(result, std::min(dim, rank_of(result) - 1));
-    const Rows* of = index != nullptr ? writer.rows(index) : nullptr;
+    const MaskedRows* of = index != nullptr ? writer.rows(index) : nullptr;
     if (of != nullptr) return of->space->length;
     ++dim;
   }
@@ -24,7 +24,7 @@ std::int64_t recorded_length(const Rewriter& writer, const std::vector<Value*>& 
 }
 
 /// x, with the dimensions of the frame as one.
-Rows rows_of_frame(Rewriter& writer, Value* self, const Places& places) {
+MaskedRows rows_of_frame(Rewriter& writer, Value* self, const MaskPlaces& places) {
   const std::int64_t first = places.all[0].dim;
   Shape shape(self->shape().begin(), self->shape().begin() + first);
   shape.push_back(places.space->count);
@@ -32,7 +32,7 @@ Rows rows_of_frame(Rewriter& writer, Value* self, const Places& places) {
   return {.space = places.space, .axis = first, .dense = writer.reshape(self, shape)};
 }
 
-Status read_ordinary(Rewriter& writer, Value* self, const Places& places) {
+Status read_ordinary(Rewriter& writer, Value* self, const MaskPlaces& places) {
   if (covers_frame(places, self)) {
     writer.bind(0, rows_of_frame(writer, self, places));
     return {};
@@ -46,7 +46,7 @@ Status read_ordinary(Rewriter& writer, Value* self, const Places& places) {
 }
 
 /// What rows are at positions that do not say which row.
-Status read_beside_rows(Rewriter& writer, const Rows& from, const Places& places) {
+Status read_beside_rows(Rewriter& writer, const MaskedRows& from, const MaskPlaces& places) {
   if (places.space != nullptr) return unimplemented("it combines every row with every row");
   LEAPP_ASSIGN_OR_RETURN(std::vector<Value*> indices, dense_indices(writer, places, from.dense));
   const std::int64_t axis = places.result_dim(from.axis);
@@ -56,16 +56,16 @@ Status read_beside_rows(Rewriter& writer, const Rows& from, const Places& places
   return {};
 }
 
-/// Rows that other rows name.
-Rows rows_in_order(Rewriter& writer, const Rows& from, const Rows& order) {
+/// MaskedRows that other rows name.
+MaskedRows rows_in_order(Rewriter& writer, const MaskedRows& from, const MaskedRows& order) {
   const TensorType type = {from.dense->dtype(), with_rows(from.dense->shape(), from.axis, order.space->count)};
   Value* made =
       writer.emit("aten::index_select", "", {{"self", from.dense}, {"dim", from.axis}, {"index", order.dense}}, type);
-  Rows taken = {.space = order.space, .axis = from.axis, .dense = made};
+  MaskedRows taken = {.space = order.space, .axis = from.axis, .dense = made};
   return taken;
 }
 
-Status read_among_rows(Rewriter& writer, const Rows& from, Places places) {
+Status read_among_rows(Rewriter& writer, const MaskedRows& from, MaskPlaces places) {
   const auto own = std::find_if(places.all.begin(), places.all.end(),
                                 [&](const IndexPlace& place) { return place.dim == from.axis; });
   if (own->value != nullptr) {
@@ -86,7 +86,7 @@ Status read_among_rows(Rewriter& writer, const Rows& from, Places places) {
   }
   if (own->rows.rank_in != from.space) return unimplemented("it picks rows by their number");
   if (places.all.size() == 1 && places.rank == 1) {
-    Rows kept = from;
+    MaskedRows kept = from;
     kept.space = places.space;
     writer.bind(0, kept);
     return {};
@@ -104,8 +104,8 @@ Status gather(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
   Value* index = tensor(node, "index");
-  const Rows* from = writer.rows(self);
-  const Rows* where = writer.rows(index);
+  const MaskedRows* from = writer.rows(self);
+  const MaskedRows* where = writer.rows(index);
   if (where == nullptr) return unimplemented("it picks rows by their number");
   const std::int64_t dim = wrapped(integer(node, "dim", 0), rank_of(self));
   const bool within = from != nullptr && from->space == where->space && from->axis == where->axis && dim != from->axis;
@@ -129,8 +129,8 @@ Status read_rows(Rewriter& writer) {
     indices.push_back(tensor(node, "index"));
   }
   const std::int64_t length = recorded_length(writer, indices, node.result());
-  LEAPP_ASSIGN_OR_RETURN(Places places, places_of(writer, self, indices, length));
-  const Rows* from = writer.rows(self);
+  LEAPP_ASSIGN_OR_RETURN(MaskPlaces places, places_of(writer, self, indices, length));
+  const MaskedRows* from = writer.rows(self);
   if (from == nullptr) return read_ordinary(writer, self, places);
   return places.names(from->axis) ? read_among_rows(writer, *from, std::move(places))
                                   : read_beside_rows(writer, *from, places);
@@ -140,7 +140,7 @@ Status look_up(Rewriter& writer) {
   const Node& node = writer.node();
   if (node.op() == "aten::gather") return gather(writer);
   const std::string_view name = node.op() == "aten::embedding" ? "indices" : "self";
-  const Rows* where = writer.rows(tensor(node, name));
+  const MaskedRows* where = writer.rows(tensor(node, name));
   if (where == nullptr) return unimplemented("it picks rows by their number");
   if (const Value* weight = tensor(node, "weight"); weight != nullptr && writer.rows(weight) != nullptr)
     return unimplemented("its table is rows");
@@ -151,4 +151,4 @@ Status look_up(Rewriter& writer) {
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -11,7 +11,7 @@
 
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -68,7 +68,7 @@ Dims reduced_dims(const Node& node, std::int64_t rank) {
 }
 
 /// How many elements go into each result.
-Value* elements(Rewriter& writer, const Rows& from, const Dims& dims, DType dtype) {
+Value* elements(Rewriter& writer, const MaskedRows& from, const Dims& dims, DType dtype) {
   std::int64_t others = 1;
   for (const std::int64_t dim : dims) others *= dim == from.axis ? 1 : size_at(from.dense, dim);
   Value* rows = writer.how_many(*from.space, dtype);
@@ -76,7 +76,7 @@ Value* elements(Rewriter& writer, const Rows& from, const Dims& dims, DType dtyp
   return writer.binary("aten::mul", rows, writer.number(static_cast<double>(others), dtype), {dtype, {}});
 }
 
-Value* mean_of(Rewriter& writer, const Rows& from, const Dims& dims, bool keepdim, DType dtype) {
+Value* mean_of(Rewriter& writer, const MaskedRows& from, const Dims& dims, bool keepdim, DType dtype) {
   Value* sum = writer.sum(writer.cast(writer.filled(from, 0), dtype), dims, keepdim, dtype);
   return writer.binary("aten::div", sum, elements(writer, from, dims, dtype), sum->type());
 }
@@ -90,11 +90,11 @@ double correction_of(const Node& node) {
   return real(node, "correction").value_or(1);
 }
 
-Value* variance_of(Rewriter& writer, const Rows& from, const Dims& dims) {
+Value* variance_of(Rewriter& writer, const MaskedRows& from, const Dims& dims) {
   const Node& node = writer.node();
   const TensorType type = node.result()->type();
   Value* mean = mean_of(writer, from, dims, true, type.dtype);
-  Rows apart = from;
+  MaskedRows apart = from;
   const TensorType whole = {type.dtype, from.dense->shape()};
   Value* off = writer.binary("aten::sub", from.dense, mean, whole);
   apart.dense = writer.binary("aten::mul", off, off, whole);
@@ -106,7 +106,7 @@ Value* variance_of(Rewriter& writer, const Rows& from, const Dims& dims) {
 }
 
 /// The node itself, on rows of which those that do not count are `number`.
-Status with_neutral(Rewriter& writer, const Rows& from, double number) {
+Status with_neutral(Rewriter& writer, const MaskedRows& from, double number) {
   std::vector<Argument> arguments = writer.dense_arguments();
   set(arguments, "self", writer.filled(from, number));
   const std::vector<Value*> made = writer.again(std::move(arguments), -1, 0);
@@ -114,7 +114,7 @@ Status with_neutral(Rewriter& writer, const Rows& from, double number) {
   return {};
 }
 
-Status over_rows(Rewriter& writer, const Rows& from, const Dims& dims) {
+Status over_rows(Rewriter& writer, const MaskedRows& from, const Dims& dims) {
   const Node& node = writer.node();
   const std::string& op = node.op();
   if (op == "aten::mean") {
@@ -143,7 +143,7 @@ Status over_rows(Rewriter& writer, const Rows& from, const Dims& dims) {
 Status reduce(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  const Rows* from = self != nullptr ? writer.rows(self) : nullptr;
+  const MaskedRows* from = self != nullptr ? writer.rows(self) : nullptr;
   if (from == nullptr) return unimplemented("it takes rows for something else than what it reduces");
   if (tensor(node, "other") != nullptr) return elementwise(writer);  // max(a, b)
   const Dims dims = reduced_dims(node, rank_of(self));
@@ -158,7 +158,7 @@ Status reduce(Rewriter& writer) {
 Status along_dim(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  const Rows* from = self != nullptr ? writer.rows(self) : nullptr;
+  const MaskedRows* from = self != nullptr ? writer.rows(self) : nullptr;
   if (from == nullptr || writer.spaces_of(node).size() != 1) return unimplemented("it takes rows for something else");
   std::vector<Argument> arguments = writer.dense_arguments();
   Dims dims;
@@ -179,4 +179,4 @@ Status along_dim(Rewriter& writer) {
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -6,48 +6,49 @@
 #include <numeric>
 #include <set>
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 
-const Rows* Rewriter::rows(const Value* value) const {
+const MaskedRows* Rewriter::rows(const Value* value) const {
   const auto found = rows_.find(value);
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-std::vector<Space*> Rewriter::spaces_of(const Node& node) const {
-  std::vector<Space*> found;
+std::vector<RowSpace*> Rewriter::spaces_of(const Node& node) const {
+  std::vector<RowSpace*> found;
   for (const Value* input : node.inputs()) {
-    const Rows* of = rows(input);
+    const MaskedRows* of = rows(input);
     if (of != nullptr && std::find(found.begin(), found.end(), of->space) == found.end()) found.push_back(of->space);
   }
   return found;
 }
 
-Space& Rewriter::space() const { return *spaces_of(*at_).front(); }
+RowSpace& Rewriter::space() const { return *spaces_of(*at_).front(); }
 
-Space& Rewriter::add_space(Space space) {
+RowSpace& Rewriter::add_space(RowSpace space) {
   space.group = spaces_.size();
   space.source = at_;
-  spaces_.push_back(std::make_unique<Space>(std::move(space)));
+  spaces_.push_back(std::make_unique<RowSpace>(std::move(space)));
   return *spaces_.back();
 }
 
-bool Rewriter::is_space_of(const Space& space, const Value* mask, const Shape& frame) const {
+bool Rewriter::is_space_of(const RowSpace& space, const Value* mask, const Shape& frame) const {
   const auto found = by_mask_.find({mask, frame});
   return found != by_mask_.end() &&
          std::find(found->second.begin(), found->second.end(), &space) != found->second.end();
 }
 
-Space* Rewriter::find_length(const std::vector<Space*>& known, std::optional<std::int64_t> length) {
+RowSpace* Rewriter::find_length(const std::vector<RowSpace*>& known, std::optional<std::int64_t> length) {
   const std::int64_t wanted = length.value_or(1);
-  const auto found = std::find_if(known.begin(), known.end(), [&](const Space* one) { return one->length == wanted; });
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const RowSpace* one) { return one->length == wanted; });
   if (found != known.end()) return *found;
   return length || known.empty() ? nullptr : known.front();
 }
 
-Space& Rewriter::space_of(Value* mask, const Shape& frame, std::optional<std::int64_t> length) {
-  std::vector<Space*>& known = by_mask_[{mask, frame}];
-  if (Space* found = find_length(known, length)) return *found;
-  Space made;
+RowSpace& Rewriter::space_of(Value* mask, const Shape& frame, std::optional<std::int64_t> length) {
+  std::vector<RowSpace*>& known = by_mask_[{mask, frame}];
+  if (RowSpace* found = find_length(known, length)) return *found;
+  RowSpace made;
   made.frame = frame;
   made.count = element_count(frame);
   made.length = length.value_or(1);
@@ -56,25 +57,25 @@ Space& Rewriter::space_of(Value* mask, const Shape& frame, std::optional<std::in
   return *known.back();
 }
 
-Space& Rewriter::space_within(Value* mask, std::optional<std::int64_t> length) {
-  std::vector<Space*>& known = by_mask_[{mask, {}}];
-  if (Space* found = find_length(known, length)) return *found;
-  const Rows& chosen = *rows(mask);
+RowSpace& Rewriter::space_within(Value* mask, std::optional<std::int64_t> length) {
+  std::vector<RowSpace*>& known = by_mask_[{mask, {}}];
+  if (RowSpace* found = find_length(known, length)) return *found;
+  const MaskedRows& chosen = *rows(mask);
   known.push_back(&narrowed(*chosen.space, truth(reshape(chosen.dense, {chosen.space->count})), length.value_or(1)));
   return *known.back();
 }
 
-Space& Rewriter::narrowed(Space& space, Value* dense, std::int64_t length) {
-  Space made = space;
+RowSpace& Rewriter::narrowed(RowSpace& space, Value* dense, std::int64_t length) {
+  RowSpace made = space;
   made.parent = &space;
   made.length = length;
   made.mask = binary("aten::logical_and", space.mask, dense, {DType::kBool, {made.count}});
-  Space& added = add_space(std::move(made));
+  RowSpace& added = add_space(std::move(made));
   join_groups(added, space);
   return added;
 }
 
-void Rewriter::join_groups(const Space& a, const Space& b) {
+void Rewriter::join_groups(const RowSpace& a, const RowSpace& b) {
   const std::size_t from = b.group;
   const std::size_t to = a.group;
   if (from == to) return;
@@ -87,21 +88,21 @@ void Rewriter::join_groups(const Space& a, const Space& b) {
   }
 }
 
-void Rewriter::bind(std::size_t result, Rows rows) { rows_.insert_or_assign(at_->result(result), rows); }
+void Rewriter::bind(std::size_t result, MaskedRows rows) { rows_.insert_or_assign(at_->result(result), rows); }
 
 void Rewriter::replace(std::size_t result, Value* fresh) {
-  for (const Space* because : spaces_of(*at_)) replace(result, fresh, *because);
+  for (const RowSpace* because : spaces_of(*at_)) replace(result, fresh, *because);
 }
 
-void Rewriter::replace(std::size_t result, Value* fresh, const Space& because) {
+void Rewriter::replace(std::size_t result, Value* fresh, const RowSpace& because) {
   exits_.push_back({{at_->result(result), fresh}, &because});
 }
 
-void Rewriter::give_up(const Space& space, const std::string& why, const SourceLocation& where) {
+void Rewriter::give_up(const RowSpace& space, const std::string& why, const SourceLocation& where) {
   failures_.try_emplace(space.group, Failure{why, where});
 }
 
-const Rewriter::Failure* Rewriter::failure(const Space& space) const {
+const Rewriter::Failure* Rewriter::failure(const RowSpace& space) const {
   const auto found = failures_.find(space.group);
   return found == failures_.end() ? nullptr : &found->second;
 }
@@ -175,16 +176,16 @@ Value* Rewriter::sum(Value* value, const Dims& dims, bool keepdim, DType dtype) 
               {dtype, shape});
 }
 
-Value* Rewriter::mask_beside(const Space& space, std::int64_t rank, std::int64_t axis) {
+Value* Rewriter::mask_beside(const RowSpace& space, std::int64_t rank, std::int64_t axis) {
   return reshape(space.mask, with_rows(Shape(at(rank), 1), axis, space.count));
 }
 
-Value* Rewriter::filled(const Rows& rows, double neutral) {
+Value* Rewriter::filled(const MaskedRows& rows, double neutral) {
   const TensorType type = rows.dense->type();
   return where(mask_beside(*rows.space, rank_of(rows.dense), rows.axis), rows.dense, number(neutral, type.dtype), type);
 }
 
-Value* Rewriter::column(const Space& space, std::size_t dim) {
+Value* Rewriter::column(const RowSpace& space, std::size_t dim) {
   std::vector<std::int64_t> numbers;
   const auto after = space.frame.begin() + static_cast<std::ptrdiff_t>(dim) + 1;
   const std::int64_t inner = element_count(Shape(after, space.frame.end()));
@@ -192,7 +193,7 @@ Value* Rewriter::column(const Space& space, std::size_t dim) {
   return integers(numbers, {space.count});
 }
 
-Value* Rewriter::positions(const Space& space) {
+Value* Rewriter::positions(const RowSpace& space) {
   std::vector<std::int64_t> numbers;
   Dims inner(space.frame.size(), 1);
   for (std::size_t dim = space.frame.size(); dim-- > 1;) inner[dim - 1] = inner[dim] * space.frame[dim];
@@ -202,13 +203,13 @@ Value* Rewriter::positions(const Space& space) {
   return integers(numbers, {space.count, std::ssize(inner)});
 }
 
-Value* Rewriter::own_row(const Space& space) {
+Value* Rewriter::own_row(const RowSpace& space) {
   std::vector<std::int64_t> numbers(at(space.count));
   std::iota(numbers.begin(), numbers.end(), 0);
   return integers(numbers, {space.count});
 }
 
-Value* Rewriter::rank(const Space& space) {
+Value* Rewriter::rank(const RowSpace& space) {
   const TensorType type = {DType::kInt64, {space.count}};
   Value* counted =
       emit("aten::cumsum", "",
@@ -216,14 +217,14 @@ Value* Rewriter::rank(const Space& space) {
   return binary("aten::sub", counted, number(1, DType::kInt64), type);
 }
 
-Value* Rewriter::how_many(const Space& space, DType dtype) {
+Value* Rewriter::how_many(const RowSpace& space, DType dtype) {
   return cast(sum(cast(space.mask, DType::kInt64), {0}, false, DType::kInt64), dtype);
 }
 
 std::vector<Argument> Rewriter::dense_arguments() const {
   std::vector<Argument> arguments = at_->arguments();
   const auto dense = [&](Value* value) {
-    const Rows* of = value != nullptr ? rows(value) : nullptr;
+    const MaskedRows* of = value != nullptr ? rows(value) : nullptr;
     return of != nullptr ? of->dense : value;
   };
   for (Argument& argument : arguments) {
@@ -305,4 +306,4 @@ void set(std::vector<Argument>& arguments, std::string_view name, Attribute valu
   }
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -9,7 +9,7 @@
 
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 std::int64_t product(const Shape& shape, std::int64_t from, std::int64_t to) {
@@ -91,27 +91,27 @@ std::optional<Dims> order_of(const Node& node, std::int64_t rank) {
   return order;
 }
 
-Rows moved(const Rows& from, std::int64_t axis, Value* dense) {
-  Rows to = from;
+MaskedRows moved(const MaskedRows& from, std::int64_t axis, Value* dense) {
+  MaskedRows to = from;
   to.axis = axis;
   to.dense = dense;
   to.positions = false;
   return to;
 }
 
-Status reorder(Rewriter& writer, const Rows& from, const Dims& order) {
+Status reorder(Rewriter& writer, const MaskedRows& from, const Dims& order) {
   const auto to = std::find(order.begin(), order.end(), from.axis) - order.begin();
   Value* made = writer.again(writer.dense_arguments(), to, from.space->count)[0];
-  Rows result = moved(from, to, made);
+  MaskedRows result = moved(from, to, made);
   result.positions = from.positions;
   writer.bind(0, result);
   return {};
 }
 
-Status spread(Rewriter& writer, const Rows* from) {
+Status spread(Rewriter& writer, const MaskedRows* from) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  Space& space = writer.space();
+  RowSpace& space = writer.space();
   const std::int64_t more = rank_of(node.result()) - rank_of(self);
   if (from == nullptr) {  // expand_as rows
     Value* like = tensor(node, "other");
@@ -128,7 +128,7 @@ Status spread(Rewriter& writer, const Rows* from) {
   return {};
 }
 
-Status repeat(Rewriter& writer, const Rows& from) {
+Status repeat(Rewriter& writer, const MaskedRows& from) {
   const Node& node = writer.node();
   const Dims* repeats = list(node, "repeats");
   const std::int64_t axis = from.axis + rank_of(node.result()) - rank_of(tensor(node, "self"));
@@ -139,7 +139,7 @@ Status repeat(Rewriter& writer, const Rows& from) {
 }
 
 /// v[0] of a v that has one row: what x[ids] = v writes then.
-bool drops_one_row(const Node& node, const Value* self, const Rows& from) {
+bool drops_one_row(const Node& node, const Value* self, const MaskedRows& from) {
   const Shape& before = self->shape();
   const Shape& after = node.result()->shape();
   if (node.op() != "aten::reshape" || from.space->length != 1 || after.size() >= before.size()) return false;
@@ -152,7 +152,7 @@ bool drops_one_row(const Node& node, const Value* self, const Rows& from) {
 Status rearrange(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  const Rows* from = self != nullptr ? writer.rows(self) : nullptr;
+  const MaskedRows* from = self != nullptr ? writer.rows(self) : nullptr;
   if (node.op() == "aten::expand" || node.op() == "aten::expand_as") return spread(writer, from);
   if (from == nullptr) return unimplemented("it takes its shape from rows");
   if (node.op() == "aten::repeat") return repeat(writer, *from);
@@ -166,9 +166,9 @@ Status rearrange(Rewriter& writer) {
   }
   if (!axis) return unimplemented("its shape mixes rows with other dimensions");
   Shape shape = with_rows(node.result()->shape(), *axis, from->space->count);
-  Rows result = moved(*from, *axis, writer.reshape(from->dense, shape));
+  MaskedRows result = moved(*from, *axis, writer.reshape(from->dense, shape));
   writer.bind(0, result);
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

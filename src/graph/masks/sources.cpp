@@ -8,7 +8,7 @@
 
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 constexpr std::array<std::string_view, 12> kAlways = {
@@ -33,7 +33,7 @@ bool all_are(const std::vector<Node*>& users, std::string_view op) {
 }
 
 /// What is left of it once its rows are written densely (suppress.cpp): of a length nobody sees.
-bool asks_only_who_stays(const Node& node) {
+bool asks_only_nms_keep_mask(const Node& node) {
   const std::vector<Node*>& users = node.result()->users();
   if (node.result()->is_output() || users.empty() || !all_are(users, "aten::eq")) return false;
   return std::all_of(users.begin(), users.end(),
@@ -57,7 +57,7 @@ bool depends_on_data(const Node& node) {
   const std::string& op = node.op();
   if (std::find(kAlways.begin(), kAlways.end(), op) != kAlways.end()) return true;
   if (op == "aten::where") return node.overload().empty();
-  if (op == "torchvision::nms") return !asks_only_who_stays(node);
+  if (op == "torchvision::nms") return !asks_only_nms_keep_mask(node);
   if (op == "aten::one_hot") return integer(node, "num_classes", -1) < 0;
   if (op == "aten::index") {
     const std::vector<Value*> indices = tensors(node, "indices");
@@ -69,7 +69,7 @@ bool depends_on_data(const Node& node) {
 
 namespace {
 
-Status positions_in(Rewriter& writer, Space& space, const Space* within) {
+Status positions_in(Rewriter& writer, RowSpace& space, const RowSpace* within) {
   const Node& node = writer.node();
   const bool columns = node.op() == "aten::nonzero_numpy" || node.op() == "aten::where";
   if (within != nullptr) {
@@ -106,12 +106,12 @@ Status select_by_mask(Rewriter& writer) {
   Value* self = tensor(node, "self");
   Value* mask = tensor(node, "mask");
   const std::int64_t length = size_at(node.result(), 0);
-  const Rows* chosen = writer.rows(mask);
+  const MaskedRows* chosen = writer.rows(mask);
   if (chosen != nullptr) {
-    const Rows* from = writer.rows(self);
+    const MaskedRows* from = writer.rows(self);
     const bool lines = from != nullptr && from->space == chosen->space && self->shape() == mask->shape();
     if (!lines || rank_of(mask) != 1) return unimplemented("it chooses single elements of rows");
-    Rows kept = *from;
+    MaskedRows kept = *from;
     kept.space = &writer.space_within(mask, length);
     writer.bind(0, kept);
     return {};
@@ -119,7 +119,7 @@ Status select_by_mask(Rewriter& writer) {
   if (writer.rows(self) != nullptr) return unimplemented("a mask that has other rows chooses among these");
   const Shape frame = broadcast(self->shape(), mask->shape());
   if (element_count(frame) == 0 || frame.empty()) return unimplemented("there is nothing to choose from");
-  Space& space = writer.space_of(mask, frame, length);
+  RowSpace& space = writer.space_of(mask, frame, length);
   writer.bind(0, {.space = &space, .dense = writer.reshape(writer.expand(self, frame), {space.count})});
   return {};
 }
@@ -135,9 +135,9 @@ Status choose_rows(Rewriter& writer) {
   if (!known) return unimplemented("it has no form of fixed length");
   Value* mask = tensor(node, op == "aten::where" ? "condition" : "self");
   const std::int64_t length = size_at(node.result(), 0);
-  if (const Rows* chosen = writer.rows(mask)) {
+  if (const MaskedRows* chosen = writer.rows(mask)) {
     if (rank_of(mask) != 1) return unimplemented("it chooses single elements of rows");
-    const Space* within = chosen->space;
+    const RowSpace* within = chosen->space;
     return positions_in(writer, writer.space_within(mask, length), within);
   }
   if (mask->shape().empty() || element_count(mask->shape()) == 0)
@@ -145,4 +145,4 @@ Status choose_rows(Rewriter& writer) {
   return positions_in(writer, writer.space_of(mask, mask->shape(), length), nullptr);
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

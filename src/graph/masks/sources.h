@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 
 /// Whether the shape of the node's result depends on data.
 [[nodiscard]] bool depends_on_data(const Node& node);
@@ -12,4 +12,4 @@ namespace leapp::graph::rows {
 /// Of bool or, as old programs have it, uint8.
 [[nodiscard]] bool is_mask(const Value* index);
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

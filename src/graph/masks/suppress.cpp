@@ -6,11 +6,11 @@
 
 #include "graph/masks/handlers.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 /// bool[count]: which boxes stay, in the order in which they are given.
-Value* who_stays(Rewriter& writer, Value* boxes, Value* scores, std::int64_t count) {
+Value* nms_keep_mask(Rewriter& writer, Value* boxes, Value* scores, std::int64_t count) {
   std::vector<Argument> arguments = writer.node().arguments();
   set(arguments, "dets", boxes);
   set(arguments, "scores", scores);
@@ -35,8 +35,8 @@ Status suppress(Rewriter& writer) {
   const Node& node = writer.node();
   Value* boxes = tensor(node, "dets");
   Value* scores = tensor(node, "scores");
-  const Rows* of = writer.rows(boxes);
-  const Rows* rated = writer.rows(scores);
+  const MaskedRows* of = writer.rows(boxes);
+  const MaskedRows* rated = writer.rows(scores);
   if ((of != nullptr) != (rated != nullptr)) return unimplemented("its boxes or its scores are rows, the others not");
   if (of != nullptr && (of->space != rated->space || of->axis != 0 || rated->axis != 0))
     return unimplemented("its boxes and its scores are different rows");
@@ -48,12 +48,12 @@ Status suppress(Rewriter& writer) {
   Value* order = writer.emit("aten::argsort", "stable",
                              {{"self", scores}, {"stable", true}, {"dim", std::int64_t{0}}, {"descending", true}},
                              {DType::kInt64, {count}});
-  Value* mask = in_order(writer, who_stays(writer, boxes, scores, count), order);
+  Value* mask = in_order(writer, nms_keep_mask(writer, boxes, scores, count), order);
   if (of != nullptr) {
     Value* present = in_order(writer, of->space->mask, order);
     mask = writer.binary("aten::logical_and", mask, present, {DType::kBool, {count}});
   }
-  Space& space = writer.space_of(mask, {count}, size_at(node.result(), 0));
+  RowSpace& space = writer.space_of(mask, {count}, size_at(node.result(), 0));
   if (of != nullptr) writer.join_groups(space, *of->space);
   writer.bind(0, {.space = &space, .dense = order, .row_of = of != nullptr ? of->space : nullptr});
   return {};
@@ -64,7 +64,7 @@ Status suppress(Rewriter& writer) {
 Status pad(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  const Rows* from = writer.rows(self);
+  const MaskedRows* from = writer.rows(self);
   const Dims* amounts = list(node, "pad");
   if (from == nullptr || amounts == nullptr) return unimplemented("how much it adds depends on rows");
   const Attribute* mode = node.find("mode");
@@ -74,7 +74,7 @@ Status pad(Rewriter& writer) {
   for (std::size_t i = 0; i < amounts->size(); ++i) {
     if (i != pair + 1 && (*amounts)[i] != 0) return unimplemented("it adds more than rows behind the others");
   }
-  const Space& space = *from->space;
+  const RowSpace& space = *from->space;
   const std::int64_t total = size_at(node.result(), from->axis);
   // For each of the rows there are to be: where the one with that number stands.
   Dims numbers;
@@ -101,4 +101,4 @@ Status pad(Rewriter& writer) {
   return {};
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

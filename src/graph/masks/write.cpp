@@ -9,7 +9,7 @@
 #include "graph/masks/places.h"
 #include "graph/masks/sources.h"
 
-namespace leapp::graph::rows {
+namespace leapp::graph::masks {
 namespace {
 
 struct Write {
@@ -20,8 +20,9 @@ struct Write {
 };
 
 /// `values` densely, to be broadcast to the elements that the places name, of which dimension `axis` counts rows.
-Result<Value*> dense_values(Rewriter& writer, const Write& write, std::int64_t rank, std::int64_t axis, Space& space) {
-  const Rows* of = writer.rows(write.values);
+Result<Value*> dense_values(Rewriter& writer, const Write& write, std::int64_t rank, std::int64_t axis,
+                            RowSpace& space) {
+  const MaskedRows* of = writer.rows(write.values);
   const std::int64_t dim = axis - (rank - rank_of(of != nullptr ? of->dense : write.values));
   if (of == nullptr) return writer.beside(write.values, dim, space);
   if (of->space != &space) return unimplemented("it writes rows to places that another mask chose");
@@ -45,8 +46,8 @@ Value* unfold_frame(Rewriter& writer, Value* value, std::int64_t dim, const Shap
   return writer.reshape(value, shape);
 }
 
-Status write_frame(Rewriter& writer, const Write& write, const Places& places) {
-  Space& space = *places.space;
+Status write_frame(Rewriter& writer, const Write& write, const MaskPlaces& places) {
+  RowSpace& space = *places.space;
   const std::int64_t axis = places.result_axis();
   LEAPP_ASSIGN_OR_RETURN(Value * values, dense_values(writer, write, places.result_rank, axis, space));
   const std::int64_t dim = axis - (places.result_rank - rank_of(values));
@@ -58,7 +59,7 @@ Status write_frame(Rewriter& writer, const Write& write, const Places& places) {
   return {};
 }
 
-bool all_rows_apart(const Places& places) {
+bool all_rows_apart(const MaskPlaces& places) {
   std::set<std::size_t> columns;
   for (const IndexPlace& place : places.all) {
     if (!place.in_range) continue;
@@ -70,7 +71,7 @@ bool all_rows_apart(const Places& places) {
 
 /// Every row writes: those that do not count to one place more than there is. Of several that write to one place the
 /// last counts, as in torch, which promises nothing.
-Result<Value*> write_with_room(Rewriter& writer, const Write& write, const Places& places, Value* self) {
+Result<Value*> write_with_room(Rewriter& writer, const Write& write, const MaskPlaces& places, Value* self) {
   const auto to = std::find_if(places.all.begin(), places.all.end(),
                                [](const IndexPlace& place) { return place.value == nullptr; });
   const std::int64_t size = size_at(self, to->dim);
@@ -102,8 +103,8 @@ Result<Value*> write_with_room(Rewriter& writer, const Write& write, const Place
 }
 
 /// Every row writes: those that do not count write what is there already.
-Result<Value*> write_everywhere(Rewriter& writer, const Write& write, const Places& places, Value* self) {
-  Space& space = *places.space;
+Result<Value*> write_everywhere(Rewriter& writer, const Write& write, const MaskPlaces& places, Value* self) {
+  RowSpace& space = *places.space;
   if (!write.adds && !all_rows_apart(places)) return write_with_room(writer, write, places, self);
   const std::int64_t axis = places.result_axis();
   LEAPP_ASSIGN_OR_RETURN(Value * values, dense_values(writer, write, places.result_rank, axis, space));
@@ -130,8 +131,8 @@ Result<Value*> write_everywhere(Rewriter& writer, const Write& write, const Plac
                      self->type());
 }
 
-/// Rows are written to at positions that do not say which row.
-Status write_beside_rows(Rewriter& writer, const Write& write, const Rows& to, const Places& places) {
+/// MaskedRows are written to at positions that do not say which row.
+Status write_beside_rows(Rewriter& writer, const Write& write, const MaskedRows& to, const MaskPlaces& places) {
   if (places.space != nullptr) return unimplemented("it combines every row with every row");
   LEAPP_ASSIGN_OR_RETURN(Value * values,
                          dense_values(writer, write, places.result_rank, places.result_dim(to.axis), *to.space));
@@ -144,7 +145,7 @@ Status write_beside_rows(Rewriter& writer, const Write& write, const Rows& to, c
 }
 
 /// rows[ids_among_rows] = v
-Status write_among_rows(Rewriter& writer, const Write& write, const Rows& to, Places places) {
+Status write_among_rows(Rewriter& writer, const Write& write, const MaskedRows& to, MaskPlaces places) {
   const auto own =
       std::find_if(places.all.begin(), places.all.end(), [&](const IndexPlace& place) { return place.dim == to.axis; });
   if (own->value != nullptr || own->rows.rank_in != to.space) return unimplemented("it picks rows by their number");
@@ -163,15 +164,15 @@ Status write_among_rows(Rewriter& writer, const Write& write, const Rows& to, Pl
 
 /// rows[rows < 0] = 0: one value for all elements that a mask of rows chooses.
 bool fills_by_mask(const Rewriter& writer, const Write& write) {
-  const Rows* to = writer.rows(write.self);
+  const MaskedRows* to = writer.rows(write.self);
   if (to == nullptr || write.indices.size() != 1 || !is_mask(write.indices[0])) return false;
-  const Rows* by = writer.rows(write.indices[0]);
+  const MaskedRows* by = writer.rows(write.indices[0]);
   return by != nullptr && by->space == to->space && by->axis == to->axis && writer.rows(write.values) == nullptr &&
          element_count(write.values->shape()) == 1;
 }
 
 Status fill_by_mask(Rewriter& writer, const Write& write) {
-  const Rows& to = *writer.rows(write.self);
+  const MaskedRows& to = *writer.rows(write.self);
   Value* mask = writer.truth(writer.rows(write.indices[0])->dense);
   Shape beside = mask->shape();
   beside.insert(beside.end(), at(rank_of(to.dense) - rank_of(mask)), 1);
@@ -183,7 +184,7 @@ Status fill_by_mask(Rewriter& writer, const Write& write) {
 
 /// How many rows a mask among the indices chose; nothing: one value may be for all of them.
 std::optional<std::int64_t> recorded_length(const Rewriter& writer, const Write& write) {
-  if (const Rows* of = writer.rows(write.values)) return of->space->length;
+  if (const MaskedRows* of = writer.rows(write.values)) return of->space->length;
   std::int64_t after = 0;
   std::int64_t dim = 0;
   for (const Value* index : write.indices) {
@@ -198,8 +199,9 @@ std::optional<std::int64_t> recorded_length(const Rewriter& writer, const Write&
 
 Status put(Rewriter& writer, const Write& write) {
   if (fills_by_mask(writer, write)) return fill_by_mask(writer, write);
-  LEAPP_ASSIGN_OR_RETURN(Places places, places_of(writer, write.self, write.indices, recorded_length(writer, write)));
-  if (const Rows* to = writer.rows(write.self)) {
+  LEAPP_ASSIGN_OR_RETURN(MaskPlaces places,
+                         places_of(writer, write.self, write.indices, recorded_length(writer, write)));
+  if (const MaskedRows* to = writer.rows(write.self)) {
     return places.names(to->axis) ? write_among_rows(writer, write, *to, std::move(places))
                                   : write_beside_rows(writer, write, *to, places);
   }
@@ -213,19 +215,19 @@ Status put(Rewriter& writer, const Write& write) {
 Status scatter(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
-  const Rows* where = writer.rows(tensor(node, "index"));
+  const MaskedRows* where = writer.rows(tensor(node, "index"));
   Value* source = tensor(node, "src");
   const bool adds = node.op() == "aten::scatter_add";
   if (where == nullptr || writer.rows(self) != nullptr || node.find("reduce") != nullptr)
     return unimplemented("it writes rows to places that are fixed");
   const std::int64_t dim = wrapped(integer(node, "dim", 0), rank_of(self));
-  const Space& space = *where->space;
+  const RowSpace& space = *where->space;
   const bool whole = space.frame.size() == 1 && where->column == std::size_t{0} && dim == where->axis &&
                      where->dense->shape() == self->shape();
   if (!whole) return unimplemented("two rows may write to one place");
   Value* values = nullptr;
   if (source != nullptr) {
-    const Rows* of = writer.rows(source);
+    const MaskedRows* of = writer.rows(source);
     const bool beside = of != nullptr && of->space == &space && of->axis == dim && of->dense->shape() == self->shape();
     if (!beside) return unimplemented("it writes rows to places that another mask chose");
     values = of->dense;
@@ -245,7 +247,7 @@ Status scatter_by_mask(Rewriter& writer) {
   const Node& node = writer.node();
   Value* self = tensor(node, "self");
   Value* mask = tensor(node, "mask");
-  const Rows* of = writer.rows(tensor(node, "source"));
+  const MaskedRows* of = writer.rows(tensor(node, "source"));
   if (of == nullptr || writer.rows(self) != nullptr || writer.rows(mask) != nullptr)
     return unimplemented("it writes rows to places that are fixed");
   const bool same = writer.is_space_of(*of->space, mask, self->shape()) && rank_of(of->dense) == 1;
@@ -291,4 +293,4 @@ Status write_rows(Rewriter& writer) {
   return put(writer, write);
 }
 
-}  // namespace leapp::graph::rows
+}  // namespace leapp::graph::masks

@@ -55,7 +55,7 @@ bool trim_conditional(Graph& graph, Node* node) {
 }
 
 /// The body with what the slots `kept` need.
-Graph trimmed_body(const Loop& loop, const std::vector<std::size_t>& kept) {
+Graph trimmed_body(const LoopNode& loop, const std::vector<std::size_t>& kept) {
   std::vector<std::size_t> outputs{0};
   for (const std::size_t slot : kept) outputs.push_back(slot + 1);
   Graph body = clone(*loop.body, outputs);
@@ -64,7 +64,7 @@ Graph trimmed_body(const Loop& loop, const std::vector<std::size_t>& kept) {
 }
 
 /// What is carried and read afterwards, or needed for that in a later round.
-std::vector<std::size_t> needed_slots(const Node& node, const Loop& loop) {
+std::vector<std::size_t> needed_slots(const Node& node, const LoopNode& loop) {
   std::vector<bool> needed;
   for (const auto& result : node.results()) needed.push_back(!result->unused());
   for (;;) {
@@ -83,7 +83,7 @@ std::vector<std::size_t> needed_slots(const Node& node, const Loop& loop) {
 }
 
 bool trim_loop(Graph& graph, Node* node) {
-  Loop loop = loop_of(*node);
+  LoopNode loop = loop_of(*node);
   const std::vector<std::size_t> kept = needed_slots(*node, loop);
   Graph body = trimmed_body(loop, kept);
   bool changed = kept.size() < loop.carried.size() || operator_count(body) < operator_count(*loop.body);

@@ -37,7 +37,7 @@ std::vector<Value*> without_constants(const std::vector<Value*>& operands) {
 
 NodeSpec sunk(const Node& node) {
   if (is_loop(node)) {
-    Loop loop = loop_of(node);
+    LoopNode loop = loop_of(node);
     loop.body = with_constants(*loop.body, 1 + loop.carried.size(), loop.operands);
     loop.operands = without_constants(loop.operands);
     return spec_of(std::move(loop));

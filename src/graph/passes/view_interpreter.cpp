@@ -69,10 +69,10 @@ Dims index_in_self(const Node& node, const std::string& op, Dims index, const Sh
   return index;
 }
 
-Tensor run(const Node& node, std::map<const Value*, Tensor>& values) {
+ViewTensor run(const Node& node, std::map<const Value*, ViewTensor>& values) {
   std::string op = node.op().substr(6);
-  const Tensor self = values.at(std::get<Value*>(*node.find("self")));
-  Tensor result{node.result()->shape(), {}};
+  const ViewTensor self = values.at(std::get<Value*>(*node.find("self")));
+  ViewTensor result{node.result()->shape(), {}};
   if (op == "reshape") {
     result.data = self.data;
     if (std::ssize(result.data) != element_count(result.shape)) throw std::runtime_error("reshape of another size");
@@ -87,7 +87,7 @@ Tensor run(const Node& node, std::map<const Value*, Tensor>& values) {
     return result;
   }
   op.resize(op.size() - 8);
-  const Tensor& source = values.at(std::get<Value*>(*node.find("src")));
+  const ViewTensor& source = values.at(std::get<Value*>(*node.find("src")));
   result = self;
   for (std::int64_t i = 0; i < element_count(source.shape); ++i) {
     const Dims index = index_in_self(node, op, unflatten(i, source.shape), self.shape);
@@ -98,17 +98,17 @@ Tensor run(const Node& node, std::map<const Value*, Tensor>& values) {
 
 }  // namespace
 
-std::vector<Tensor> interpret(const Graph& graph) {
-  std::map<const Value*, Tensor> values;
+std::vector<ViewTensor> interpret(const Graph& graph) {
+  std::map<const Value*, ViewTensor> values;
   std::int64_t first = 0;
   for (const auto& input : graph.inputs()) {
-    Tensor tensor{input->shape(), {}};
+    ViewTensor tensor{input->shape(), {}};
     for (std::int64_t i = 0; i < element_count(input->shape()); ++i) tensor.data.push_back(first + i);
     values[input.get()] = std::move(tensor);
     first += 1000;
   }
   for (const auto& node : graph.nodes()) values[node->result()] = run(*node, values);
-  std::vector<Tensor> outputs;
+  std::vector<ViewTensor> outputs;
   for (const Output& output : graph.outputs()) outputs.push_back(values.at(output.value));
   return outputs;
 }

@@ -12,14 +12,14 @@
 
 namespace leapp::graph::testing {
 
-struct Tensor {
+struct ViewTensor {
   Shape shape;
   std::vector<std::int64_t> data;
-  bool operator==(const Tensor&) const = default;
+  bool operator==(const ViewTensor&) const = default;
 };
 
 /// The outputs in order. Input k holds 1000 * k, 1000 * k + 1, ... Throws std::runtime_error on what it does not know.
-[[nodiscard]] std::vector<Tensor> interpret(const Graph& graph);
+[[nodiscard]] std::vector<ViewTensor> interpret(const Graph& graph);
 
 [[nodiscard]] std::size_t count_nodes(const Graph& graph, const std::string& op);
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "runtime/batch/widen.h"
+#include "runtime/batch/batch_model.h"
 #include "runtime/pipeline/buffers.h"
 #include "runtime/pipeline/elements.h"
 #include "runtime/pipeline/mock.h"
@@ -41,7 +41,7 @@ struct PortMemory {
   [[nodiscard]] engine::Binding binding() const {
     engine::Binding binding;
     for (std::size_t i = 0; i < ports.size(); ++i) {
-      engine::Buffer buffer{ports[i].name, ports[i].dtype, ports[i].shape, at(i)};
+      engine::BoundBuffer buffer{ports[i].name, ports[i].dtype, ports[i].shape, at(i)};
       (i < inputs ? binding.inputs : binding.outputs).push_back(std::move(buffer));
     }
     return binding;
@@ -49,9 +49,9 @@ struct PortMemory {
 };
 
 /// Runs a model of one row once for each.
-class RowsModel final : public engine::Model {
+class RowsModel final : public engine::EngineModel {
  public:
-  RowsModel(std::unique_ptr<engine::Model> one, PortMemory memory, const bundle::Model& node, std::size_t rows)
+  RowsModel(std::unique_ptr<engine::EngineModel> one, PortMemory memory, const bundle::Model& node, std::size_t rows)
       : one_(std::move(one)), memory_(std::move(memory)), rows_(rows) {
     for (const bundle::Port& port : node.inputs) add(port, inputs_);
     for (const bundle::Port& port : node.outputs) add(port, outputs_);
@@ -63,8 +63,8 @@ class RowsModel final : public engine::Model {
 
   Result<std::size_t> prepare(const engine::Binding& binding) override {
     std::vector<std::byte*> places;
-    for (const engine::Buffer& buffer : binding.inputs) places.push_back(static_cast<std::byte*>(buffer.data));
-    for (const engine::Buffer& buffer : binding.outputs) places.push_back(static_cast<std::byte*>(buffer.data));
+    for (const engine::BoundBuffer& buffer : binding.inputs) places.push_back(static_cast<std::byte*>(buffer.data));
+    for (const engine::BoundBuffer& buffer : binding.outputs) places.push_back(static_cast<std::byte*>(buffer.data));
     if (places.size() != memory_.ports.size()) return internal_error("another number of ports than the model's");
     if (!number_) {
       for (std::size_t i = 0; i < memory_.inputs; ++i) std::memcpy(memory_.at(i), places[i], memory_.bytes(i));
@@ -96,7 +96,7 @@ class RowsModel final : public engine::Model {
     infos.push_back({port.name, port.dtype, widened_shape(port.shape, rows_)});
   }
 
-  std::unique_ptr<engine::Model> one_;
+  std::unique_ptr<engine::EngineModel> one_;
   PortMemory memory_;
   std::size_t rows_;
   std::optional<std::size_t> number_;
@@ -147,7 +147,8 @@ bool agree(const TensorView& one, const std::byte* wide) {
 /// Whether a widened model does for every row what the original does for one.
 class Confirmation {
  public:
-  Confirmation(engine::Model& one, engine::Model& wide, std::size_t rows) : one_(one), wide_(wide), rows_(rows) {}
+  Confirmation(engine::EngineModel& one, engine::EngineModel& wide, std::size_t rows)
+      : one_(one), wide_(wide), rows_(rows) {}
 
   Status run(const bundle::Model& node) {
     bundle::BundleSpec spec;
@@ -187,8 +188,8 @@ class Confirmation {
     return {};
   }
 
-  engine::Model& one_;
-  engine::Model& wide_;
+  engine::EngineModel& one_;
+  engine::EngineModel& wide_;
   std::size_t rows_;
 };
 
@@ -198,7 +199,7 @@ std::vector<engine::TensorInfo> infos_of(const std::vector<bundle::Port>& ports,
   return infos;
 }
 
-Result<std::unique_ptr<engine::Model>> load_widened(const BatchRequest& request) {
+Result<std::unique_ptr<engine::EngineModel>> load_widened(const BatchRequest& request) {
   if (!request.onnx) return unimplemented("only ONNX models are widened");
   if (request.source.bytes.empty()) return unimplemented("the model keeps weights in another file");
   LEAPP_ASSIGN_OR_RETURN(const std::string bytes,
@@ -212,7 +213,7 @@ Result<std::unique_ptr<engine::Model>> load_widened(const BatchRequest& request)
 }  // namespace
 
 Result<BatchedModel> load_batched(const BatchRequest& request) {
-  LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<engine::Model> one, request.engine.load(request.source));
+  LEAPP_ASSIGN_OR_RETURN(std::unique_ptr<engine::EngineModel> one, request.engine.load(request.source));
   BatchedModel batched;
   auto wide = load_widened(request);
   batched.widened = wide.status();

@@ -18,8 +18,8 @@ namespace leapp::runtime {
 inline constexpr std::size_t kMostRows = 1 << 16U;
 
 struct BatchedModel {
-  std::unique_ptr<engine::Model> model;  ///< its ports have the rows in front
-  Status widened;                        ///< ok when one run does all rows; else why there is one for each
+  std::unique_ptr<engine::EngineModel> model;  ///< its ports have the rows in front
+  Status widened;                              ///< ok when one run does all rows; else why there is one for each
 };
 
 struct BatchRequest {

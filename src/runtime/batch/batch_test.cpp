@@ -18,7 +18,7 @@
 #include "leapp/runtime/pipeline.h"
 #include "onnx_proto/contents.h"
 #include "onnx_proto/reader.h"
-#include "runtime/batch/widen.h"
+#include "runtime/batch/batch_model.h"
 #include "runtime/pipeline/mock.h"
 #include "runtime/pipeline/pipeline_testing.h"
 #include "runtime/recording/episodes.h"
@@ -27,7 +27,6 @@ namespace leapp::runtime {
 namespace {
 
 using native::ModelMaker;
-using native::Shape;
 
 constexpr std::size_t kRows = 5;
 
@@ -52,7 +51,7 @@ struct Case {
     }
   }
   Case&& node(const std::string& op, std::vector<std::string> from, std::vector<std::string> to,
-              std::vector<onnx::Attribute> attributes = {}) && {
+              std::vector<onnx::AttributeProto> attributes = {}) && {
     maker.node(op, std::move(from), std::move(to), std::move(attributes));
     return std::move(*this);
   }
@@ -339,9 +338,11 @@ TEST(Widen, NodesHaveNamesOfTheirOwn) {
 }
 
 /// Gives every row what belongs to the next.
-class Shifted final : public engine::Model {
+class Shifted final : public engine::EngineModel {
  public:
-  explicit Shifted(std::unique_ptr<engine::Model> inner) : inner_(std::move(inner)) { set_report(inner_->report()); }
+  explicit Shifted(std::unique_ptr<engine::EngineModel> inner) : inner_(std::move(inner)) {
+    set_report(inner_->report());
+  }
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return inner_->inputs(); }
   [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return inner_->outputs(); }
   Result<std::size_t> prepare(const engine::Binding& binding) override {
@@ -358,16 +359,16 @@ class Shifted final : public engine::Model {
   [[nodiscard]] Status error() const override { return inner_->error(); }
 
  private:
-  std::unique_ptr<engine::Model> inner_;
-  engine::Buffer out_;
+  std::unique_ptr<engine::EngineModel> inner_;
+  engine::BoundBuffer out_;
 };
 
 class ShiftingEngine final : public engine::Engine {
  public:
   [[nodiscard]] const std::string& description() const override { return engine_->description(); }
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     LEAPP_ASSIGN_OR_RETURN(auto model, engine_->load(source));
-    return std::unique_ptr<engine::Model>(std::make_unique<Shifted>(std::move(model)));
+    return std::unique_ptr<engine::EngineModel>(std::make_unique<Shifted>(std::move(model)));
   }
 
  private:

@@ -86,9 +86,9 @@ namespace leapp::runtime {
 namespace {
 
 /// Books what happens inside a run to the engine.
-class CountingModel final : public engine::Model {
+class CountingModel final : public engine::EngineModel {
  public:
-  explicit CountingModel(std::unique_ptr<engine::Model> model) : model_(std::move(model)) {}
+  explicit CountingModel(std::unique_ptr<engine::EngineModel> model) : model_(std::move(model)) {}
 
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return model_->inputs(); }
   [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return model_->outputs(); }
@@ -102,7 +102,7 @@ class CountingModel final : public engine::Model {
   [[nodiscard]] Status error() const override { return model_->error(); }
 
  private:
-  std::unique_ptr<engine::Model> model_;
+  std::unique_ptr<engine::EngineModel> model_;
 };
 
 class CountingEngine final : public engine::Engine {
@@ -110,9 +110,9 @@ class CountingEngine final : public engine::Engine {
   explicit CountingEngine(std::unique_ptr<engine::Engine> engine) : engine_(std::move(engine)) {}
 
   [[nodiscard]] const std::string& description() const override { return engine_->description(); }
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     LEAPP_ASSIGN_OR_RETURN(auto model, engine_->load(source));
-    return std::unique_ptr<engine::Model>(std::make_unique<CountingModel>(std::move(model)));
+    return std::unique_ptr<engine::EngineModel>(std::make_unique<CountingModel>(std::move(model)));
   }
 
  private:

@@ -50,7 +50,7 @@ std::uint64_t default_memory_limit() {
 
 std::uint64_t MemoryNeed::sum() const { return sum_of(ports, sum_of(state, models)); }
 
-MemoryNeed memory_need(const Plan& plan, const bundle::BundleSpec& spec, const std::filesystem::path& folder) {
+MemoryNeed memory_need(const PipelinePlan& plan, const bundle::BundleSpec& spec, const std::filesystem::path& folder) {
   MemoryNeed need;
   need.ports = Buffers::needed(plan.buffers);
   if (spec.pipeline.initial_values) {

@@ -31,7 +31,7 @@ struct MemoryNeed {
 };
 
 /// Of a plan and of the models that can be found; those that cannot are somebody else's error.
-[[nodiscard]] MemoryNeed memory_need(const Plan& plan, const bundle::BundleSpec& spec,
+[[nodiscard]] MemoryNeed memory_need(const PipelinePlan& plan, const bundle::BundleSpec& spec,
                                      const std::filesystem::path& folder);
 
 /// kInvalidArgument, with the sum and its parts, when that is more than `limit`.

@@ -49,7 +49,7 @@ std::string mixed_model() {
 std::vector<std::byte> result_of(const std::string& bytes, std::size_t shift) {
   auto attempted = attempt({.name = "model", .path = {}, .bytes = std::as_bytes(std::span(bytes))});
   if (!attempted.ok() || !attempted.value().model) return {};
-  engine::Model& model = *attempted.value().model;
+  engine::EngineModel& model = *attempted.value().model;
   std::vector<AlignedMemory> memory;
   engine::Binding binding;
   unsigned seed = 100;
@@ -66,7 +66,7 @@ std::vector<std::byte> result_of(const std::string& bytes, std::size_t shift) {
   const auto number = model.prepare(binding);
   if (!number.ok() || !model.run(number.value())) return {};
   std::vector<std::byte> result;
-  for (const engine::Buffer& output : binding.outputs) {
+  for (const engine::BoundBuffer& output : binding.outputs) {
     const auto* data = static_cast<const std::byte*>(output.data);
     result.insert(result.end(), data, data + engine::buffer_size(output.dtype, output.shape).value());
   }

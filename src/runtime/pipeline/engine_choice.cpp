@@ -95,7 +95,7 @@ Result<EngineChoice> automatic(const engine::ModelSource& source, const engine::
 }
 
 /// A model that is only talked about.
-class ChosenModel final : public engine::Model {
+class ChosenModel final : public engine::EngineModel {
  public:
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return none_; }
   [[nodiscard]] const std::vector<engine::TensorInfo>& outputs() const override { return none_; }
@@ -113,7 +113,7 @@ class ChoosingEngine final : public engine::Engine {
       : backend_(std::move(backend)), options_(std::move(options)) {}
 
   [[nodiscard]] const std::string& description() const override { return description_; }
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     auto model = std::make_unique<ChosenModel>();
     if (backend_ == "onnx") {
       LEAPP_ASSIGN_OR_RETURN(EngineChoice choice, choose_engine(source, options_));
@@ -122,7 +122,7 @@ class ChoosingEngine final : public engine::Engine {
     } else {
       model->set_report({source.name, "torch", false, fmt::format("it is a '{}' model", backend_), {}});
     }
-    return std::unique_ptr<engine::Model>(std::move(model));
+    return std::unique_ptr<engine::EngineModel>(std::move(model));
   }
 
  private:

@@ -21,7 +21,7 @@ struct EngineChoice {
   /// whose version is not known yet.
   engine::Report report;
   /// On LEAPP's own engine, also where ONNX Runtime was chosen; null: it does not cover it, or was not asked.
-  std::unique_ptr<engine::Model> model;
+  std::unique_ptr<engine::EngineModel> model;
   /// Why there may be no ONNX Runtime to do without: what LEAPP's own engine lacks, a line each. Empty: nothing.
   std::string uncovered;
   /// Something was asked for that only ONNX Runtime has.

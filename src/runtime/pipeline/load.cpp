@@ -20,7 +20,7 @@
 #include "onnx_proto/folding.h"
 #include "onnx_proto/limits.h"
 #include "runtime/batch/batch.h"
-#include "runtime/batch/widen.h"
+#include "runtime/batch/batch_model.h"
 #include "runtime/pipeline/budget.h"
 #include "runtime/pipeline/declared_shapes.h"
 #include "runtime/pipeline/fuse.h"
@@ -65,7 +65,7 @@ std::vector<engine::TensorInfo> infos_of(const std::vector<bundle::Port>& ports)
 
 // What runs a model of that name, and a note where that is not the engine that suits because something is missing
 // there.
-void add_report(const engine::Model& model, const std::string& name, std::vector<engine::Report>& reports,
+void add_report(const engine::EngineModel& model, const std::string& name, std::vector<engine::Report>& reports,
                 std::vector<std::string>& notes) {
   engine::Report report = model.report();
   report.model = name;
@@ -146,7 +146,7 @@ class PipelineAccess::Loader {
     files_.resize(spec_.models.size());
     LEAPP_RETURN_IF_ERROR(at(bundle::join_problems(bundle::find_model_problems(spec_))));
     LEAPP_RETURN_IF_ERROR(at(check_torchscript()));
-    const Plan plan = make_plan(widened_ports(spec_, batch_), wiring_);
+    const PipelinePlan plan = make_plan(widened_ports(spec_, batch_), wiring_);
     const MemoryNeed need = memory_need(plan, spec_, yaml_.parent_path());
     memory_taken_ = need.ports + need.state;
     return at(check_memory(need, memory_limit_));
@@ -173,8 +173,8 @@ class PipelineAccess::Loader {
   Result<std::unique_ptr<Impl>> fused();
   [[nodiscard]] Status may_fuse() const;
   /// Loads it for as many rows as there are; what became of that goes to `impl`.
-  Result<std::unique_ptr<engine::Model>> load_rows(engine::Engine& engine, const engine::ModelSource& source,
-                                                   const bundle::Model& node, Impl& impl) const;
+  Result<std::unique_ptr<engine::EngineModel>> load_rows(engine::Engine& engine, const engine::ModelSource& source,
+                                                         const bundle::Model& node, Impl& impl) const;
   [[nodiscard]] bool some_node_widens();
   [[nodiscard]] Status check_torchscript() const;
   [[nodiscard]] Status check_limits(const bundle::Model& model, const bundle::ModelFile& file) const;
@@ -185,7 +185,7 @@ class PipelineAccess::Loader {
   Result<std::vector<fs::path>> find_external_data(const bundle::Model& model, const bundle::ModelFile& file) const;
   Result<engine::ModelSource> source_of(const bundle::Model& model, const bundle::ModelFile& file,
                                         std::optional<PrivateCopies>& copies) const;
-  Result<std::unique_ptr<engine::Model>> load_model(std::size_t node, Impl& impl);
+  Result<std::unique_ptr<engine::EngineModel>> load_model(std::size_t node, Impl& impl);
   Result<engine::Engine*> engine(const std::string& backend, Impl& impl) const;
 
   fs::path yaml_;
@@ -315,7 +315,7 @@ Result<engine::Engine*> PipelineAccess::Loader::engine(const std::string& backen
   return engine.get();
 }
 
-Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::size_t node, Impl& impl) {
+Result<std::unique_ptr<engine::EngineModel>> PipelineAccess::Loader::load_model(std::size_t node, Impl& impl) {
   const bundle::Model& model = spec_.models[node];
   LEAPP_ASSIGN_OR_RETURN(const bundle::ModelFile* read, file(node));
   std::optional<PrivateCopies> copies;
@@ -335,9 +335,10 @@ Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_model(std::s
   return loaded;
 }
 
-Result<std::unique_ptr<engine::Model>> PipelineAccess::Loader::load_rows(engine::Engine& engine,
-                                                                         const engine::ModelSource& source,
-                                                                         const bundle::Model& node, Impl& impl) const {
+Result<std::unique_ptr<engine::EngineModel>> PipelineAccess::Loader::load_rows(engine::Engine& engine,
+                                                                               const engine::ModelSource& source,
+                                                                               const bundle::Model& node,
+                                                                               Impl& impl) const {
   if (batch_ == 1) return engine.load(source);
   const bool onnx = node.parameters.backend.value_or("onnx") == "onnx";
   LEAPP_ASSIGN_OR_RETURN(BatchedModel batched, load_batched({engine, source, node, onnx, batch_}));
@@ -361,9 +362,9 @@ bool PipelineAccess::Loader::some_node_widens() {
 
 Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundle::BundleSpec& runs,
                                                                      const bundle::Wiring& wiring) const {
-  const Plan one = make_plan(runs, wiring);
+  const PipelinePlan one = make_plan(runs, wiring);
   const bundle::BundleSpec wide = widened_ports(runs, batch_);
-  Plan plan = make_plan(wide, wiring);
+  PipelinePlan plan = make_plan(wide, wiring);
   LEAPP_ASSIGN_OR_RETURN(InitialValues values, read_initial_values(yaml_.parent_path(), spec_, one, options_));
   for (std::vector<std::byte>& value : values) repeat_rows(value, batch_);
   LEAPP_ASSIGN_OR_RETURN(Buffers buffers, Buffers::allocate(plan.buffers));
@@ -375,7 +376,7 @@ Result<std::unique_ptr<Pipeline::Impl>> PipelineAccess::Loader::make(const bundl
                     join(names_of(plan.states), ", ") + (plan.states.size() > 1 ? " start" : " starts")));
   }
   impl->state_names = names_of(plan.states);
-  impl->face = Face::make(plan, impl->buffers);
+  impl->face = PortTable::make(plan, impl->buffers);
   impl->spec = spec_;
   impl->yaml = yaml_;
   if (verified_) impl->signature = verified_->signature();

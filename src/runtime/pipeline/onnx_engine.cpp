@@ -21,7 +21,7 @@ class OnnxEngine final : public engine::Engine {
     return onnxruntime_ ? onnxruntime_->description() : description_;
   }
 
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     LEAPP_ASSIGN_OR_RETURN(EngineChoice choice, choose_engine(source, options_));
     if (choice.native) {
       choice.model->set_report(std::move(choice.report));
@@ -45,8 +45,8 @@ class OnnxEngine final : public engine::Engine {
   }
 
   // What was found to be slower, or too large to be looked at, runs all the same.
-  static Result<std::unique_ptr<engine::Model>> without_onnxruntime(const engine::ModelSource& source,
-                                                                    EngineChoice choice, const Status& missing) {
+  static Result<std::unique_ptr<engine::EngineModel>> without_onnxruntime(const engine::ModelSource& source,
+                                                                          EngineChoice choice, const Status& missing) {
     const auto refuse = [&](const std::string& lacking) {
       return Status(missing.code(), fmt::format("cannot load {}: {}{}", source.name, missing.message(), lacking));
     };

@@ -209,7 +209,7 @@ StepResult Pipeline::Impl::try_step() noexcept {
 
 StepResult Pipeline::step() noexcept {
   Impl& self = *impl_;
-  const Alone alone(self.busy);
+  const BusyLock alone(self.busy);
   if (!alone) [[unlikely]] {
     return StepResult::kBusy;
   }
@@ -234,8 +234,8 @@ StepResult Pipeline::step() noexcept {
 }
 
 Status Pipeline::error() const {
-  const Alone alone(impl_->busy);
-  if (!alone) return Alone::refusal();
+  const BusyLock alone(impl_->busy);
+  if (!alone) return BusyLock::refusal();
   if (!impl_->prepared) return failed_precondition("the pipeline is not prepared: call prepare() before step()");
   if (impl_->guards && impl_->guards->refused()) return impl_->guards->error();
   if (!impl_->failed) return {};
@@ -251,8 +251,8 @@ void Pipeline::reset() { (void)reset(ResetMode::kExported); }
 
 Status Pipeline::reset(ResetMode mode) {
   const bool first_frame = mode == ResetMode::kFirstFrame;
-  const Alone alone(impl_->busy);
-  if (!alone) return Alone::refusal();
+  const BusyLock alone(impl_->busy);
+  if (!alone) return BusyLock::refusal();
   if (!impl_->may_reset(mode)) {
     return failed_precondition(
         fmt::format("reset to the first frame: no state of this bundle is known to be a history of an input ({}); "
@@ -311,7 +311,7 @@ const std::vector<std::string>& Pipeline::notes() const { return impl_->notes; }
 const std::vector<engine::Report>& Pipeline::engine() const { return impl_->engine_reports; }
 
 Result<TensorView> Pipeline::input(std::string_view name) {
-  const Face::End* end = impl_->face->find_input(name);
+  const PortTable::End* end = impl_->face->find_input(name);
   return end == nullptr ? unknown("input", name, inputs()) : end->view();
 }
 
@@ -336,7 +336,7 @@ Status Pipeline::set_input_value(std::string_view name, const TensorView& value)
 }
 
 Result<TensorView> Pipeline::output(std::string_view name) const {
-  const Face::End* end = Face::find(impl_->face->outputs, name);
+  const PortTable::End* end = PortTable::find(impl_->face->outputs, name);
   return end == nullptr ? unknown("output", name, outputs()) : end->view();
 }
 

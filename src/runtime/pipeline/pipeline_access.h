@@ -40,8 +40,8 @@ struct PipelineAccess {
   LEAPP_API static Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& backend,
                                                                        const engine::Options& options);
 
-  struct Seat;
-  class Fresh;
+  struct ReloadTarget;
+  class StagedBundle;
 
  private:
   class Loader;

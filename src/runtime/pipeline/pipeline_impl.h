@@ -20,8 +20,8 @@
 #include "leapp/bundle/spec.h"
 #include "leapp/runtime/pipeline.h"
 #include "runtime/pipeline/buffers.h"
-#include "runtime/pipeline/face.h"
 #include "runtime/pipeline/plan.h"
+#include "runtime/pipeline/port_table.h"
 #include "runtime/pipeline/state.h"
 #include "runtime/recording/step_tap.h"
 #include "runtime/robot/first_frame.h"
@@ -40,15 +40,15 @@ struct SeatedPort {
 };
 
 /// One thread's, for as long as this object lives, unless another had it first.
-class Alone {
+class BusyLock {
  public:
-  explicit Alone(std::atomic<bool>& busy) noexcept
+  explicit BusyLock(std::atomic<bool>& busy) noexcept
       : busy_(busy), is_(!busy.exchange(true, std::memory_order_acquire)) {}
-  ~Alone() {
+  ~BusyLock() {
     if (is_) busy_.store(false, std::memory_order_release);
   }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  BusyLock(const BusyLock&) = delete;
+  BusyLock& operator=(const BusyLock&) = delete;
 
   explicit operator bool() const noexcept { return is_; }
   /// What to say when it is not.
@@ -71,7 +71,7 @@ struct StateIdentity {
 struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   /// One node that is run: its model and the binding for either parity.
   struct Node {
-    std::unique_ptr<engine::Model> model;
+    std::unique_ptr<engine::EngineModel> model;
     std::array<std::size_t, 2> binding{};
   };
 
@@ -115,7 +115,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   // For being swapped in (fresh.cpp).
   void identify_states();
   /// Works on these ports from now on. REQUIRES: it is prepared, and they agree with its own.
-  void adopt(std::shared_ptr<const Face> other);
+  void adopt(std::shared_ptr<const PortTable> other);
   /// Null when there is none of that name, role and type.
   [[nodiscard]] const GuardedPlace* find_seat(const Port& port) const noexcept;
   [[nodiscard]] bool has_state_of(const Impl& other) const noexcept;
@@ -125,8 +125,8 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::filesystem::path yaml;  ///< what was loaded
   bundle::BundleSpec spec;
   std::vector<bundle::Model>
-      models;  ///< what Plan::nodes refers to: those of the bundle, or the one they were fused to
-  Plan plan;
+      models;  ///< what PipelinePlan::nodes refers to: those of the bundle, or the one they were fused to
+  PipelinePlan plan;
   Status fusion;  ///< why there are several; ok when they were fused
   /// The same bundle with a model for each node, for when the fused one cannot be prepared.
   std::function<Result<std::unique_ptr<Impl>>()> separate;
@@ -134,9 +134,9 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::vector<std::string> notes;
   std::vector<std::string> state_names;
   std::optional<bundle::Signature> signature;
-  std::shared_ptr<const Face> face;   ///< inputs and outputs as the caller has them
-  std::vector<StateIdentity> states;  ///< sorted
-  std::vector<SeatedPort> seats;      ///< sorted; of a bundle that is swapped in
+  std::shared_ptr<const PortTable> face;  ///< inputs and outputs as the caller has them
+  std::vector<StateIdentity> states;      ///< sorted
+  std::vector<SeatedPort> seats;          ///< sorted; of a bundle that is swapped in
   // Models are gone before the memory they are bound to and the engines they came from.
   Buffers buffers;
   std::map<std::string, std::unique_ptr<engine::Engine>> engines;
@@ -144,7 +144,7 @@ struct __attribute__((visibility("hidden"))) Pipeline::Impl {
   std::vector<Gather> gathers;
   std::vector<Copy> copies;
   std::vector<engine::Report> engine_reports;
-  std::atomic<bool> busy{false};  ///< see Alone
+  std::atomic<bool> busy{false};  ///< see BusyLock
   unsigned parity = 0;
   bool prepared = false;
   std::optional<std::size_t> failed;   ///< the node at which the last step ended

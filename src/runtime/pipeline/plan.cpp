@@ -15,7 +15,7 @@ class Planner {
  public:
   Planner(const bundle::BundleSpec& spec, const bundle::Wiring& wiring) : spec_(spec), wiring_(wiring) {}
 
-  Plan run() {
+  PipelinePlan run() {
     for (std::size_t i = 0; i < spec_.models.size(); ++i) {
       for (std::size_t k = 0; k < spec_.models[i].outputs.size(); ++k) outputs_[{i, k}] = {add(output({i, k})), true};
     }
@@ -78,13 +78,15 @@ class Planner {
 
   const bundle::BundleSpec& spec_;
   const bundle::Wiring& wiring_;
-  Plan plan_;
+  PipelinePlan plan_;
   std::map<PortIndex, Place> inputs_;
   std::map<PortIndex, Place> outputs_;
 };
 
 }  // namespace
 
-Plan make_plan(const bundle::BundleSpec& spec, const bundle::Wiring& wiring) { return Planner(spec, wiring).run(); }
+PipelinePlan make_plan(const bundle::BundleSpec& spec, const bundle::Wiring& wiring) {
+  return Planner(spec, wiring).run();
+}
 
 }  // namespace leapp::runtime

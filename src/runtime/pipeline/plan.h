@@ -56,7 +56,7 @@ struct CopyPlan {
   std::size_t to = 0;  ///< a buffer that is not doubled
 };
 
-struct Plan {
+struct PipelinePlan {
   std::vector<BufferPlan> buffers;
   std::vector<NodePlan> nodes;
   std::vector<EndPlan> inputs;
@@ -67,6 +67,6 @@ struct Plan {
 
 /// REQUIRES: `wiring` is that of `spec` and has no problems. Ports of a node without a name are called as they are:
 /// those of a fused pipeline have their whole names already.
-[[nodiscard]] Plan make_plan(const bundle::BundleSpec& spec, const bundle::Wiring& wiring);
+[[nodiscard]] PipelinePlan make_plan(const bundle::BundleSpec& spec, const bundle::Wiring& wiring);
 
 }  // namespace leapp::runtime

@@ -29,10 +29,10 @@ bundle::BundleSpec example() {
   return spec;
 }
 
-Plan plan_of(const bundle::BundleSpec& spec) { return make_plan(spec, bundle::check_wiring(spec).value()); }
+PipelinePlan plan_of(const bundle::BundleSpec& spec) { return make_plan(spec, bundle::check_wiring(spec).value()); }
 
-TEST(Plan, ProducerAndConsumerShareOneBuffer) {
-  const Plan plan = plan_of(example());
+TEST(PipelinePlan, ProducerAndConsumerShareOneBuffer) {
+  const PipelinePlan plan = plan_of(example());
   ASSERT_EQ(plan.nodes.size(), 3U);
   EXPECT_EQ(plan.nodes[0].outputs[0].buffer, plan.nodes[1].inputs[0].buffer);
   EXPECT_EQ(plan.nodes[0].outputs[0].buffer, plan.nodes[2].inputs[1].buffer);
@@ -43,8 +43,8 @@ TEST(Plan, ProducerAndConsumerShareOneBuffer) {
   EXPECT_EQ(plan.copies.size(), 3U);
 }
 
-TEST(Plan, FeedbackTakesTurnsInTwoBuffers) {
-  const Plan plan = plan_of(example());
+TEST(PipelinePlan, FeedbackTakesTurnsInTwoBuffers) {
+  const PipelinePlan plan = plan_of(example());
   const Place written = plan.nodes[1].outputs[1];
   const Place read = plan.nodes[1].inputs[1];
   EXPECT_EQ(written.buffer, read.buffer);
@@ -62,8 +62,8 @@ TEST(Plan, FeedbackTakesTurnsInTwoBuffers) {
   EXPECT_FALSE(plan.buffers[plan.states[1].place.buffer].doubled);
 }
 
-TEST(Plan, WhatTheCallerGetsIsItsOwn) {
-  const Plan plan = plan_of(example());
+TEST(PipelinePlan, WhatTheCallerGetsIsItsOwn) {
+  const PipelinePlan plan = plan_of(example());
   std::set<std::size_t> used;
   for (const NodePlan& node : plan.nodes) {
     for (const Place& place : node.inputs) used.insert(place.buffer);

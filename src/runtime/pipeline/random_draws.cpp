@@ -17,7 +17,7 @@ constexpr int kDeepest = 64;
 
 bool has_seed(const onnx::NodeView& node) {
   return std::any_of(node.attributes.begin(), node.attributes.end(),
-                     [](const onnx::Attribute& one) { return one.name == "seed"; });
+                     [](const onnx::AttributeProto& one) { return one.name == "seed"; });
 }
 
 Result<Draws> draws_of_nodes(const std::vector<onnx::Encoded>& nodes, int depth) {

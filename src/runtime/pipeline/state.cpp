@@ -76,7 +76,7 @@ Result<bundle::SafetensorsFile> open_values(const std::filesystem::path& path, c
 }  // namespace
 
 Result<InitialValues> read_initial_values(const std::filesystem::path& folder, const bundle::BundleSpec& spec,
-                                          const Plan& plan, const bundle::FileOptions& options) {
+                                          const PipelinePlan& plan, const bundle::FileOptions& options) {
   InitialValues values;
   if (!spec.pipeline.initial_values) {
     values.resize(plan.states.size());

@@ -12,12 +12,12 @@
 
 namespace leapp::runtime {
 
-/// The bytes that each of Plan::states begins with; none where these are zeros.
+/// The bytes that each of PipelinePlan::states begins with; none where these are zeros.
 using InitialValues = std::vector<std::vector<std::byte>>;
 
 /// Reads them from the bundle in `folder`; zeros when it names no file of them. An error names the feedback input that
 /// has none, or one of another dtype or shape, and a value that belongs to no input.
 Result<InitialValues> read_initial_values(const std::filesystem::path& folder, const bundle::BundleSpec& spec,
-                                          const Plan& plan, const bundle::FileOptions& options);
+                                          const PipelinePlan& plan, const bundle::FileOptions& options);
 
 }  // namespace leapp::runtime

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "runtime/recording/recording_testing.h"
+#include "runtime/recording/step_log_reader_testing.h"
 #include "runtime/reload/reloader_access.h"
 #include "runtime/reload/swap_testing.h"
 

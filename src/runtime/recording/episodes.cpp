@@ -12,7 +12,7 @@
 #include "bundle/files/safetensors_file.h"
 #include "leapp/bundle/reader.h"
 #include "runtime/pipeline/elements.h"
-#include "runtime/recording/recording.h"
+#include "runtime/recording/step_log_reader.h"
 
 namespace leapp::runtime {
 namespace {
@@ -122,7 +122,7 @@ double distance_of(const Element& a, const Element& b) {
   }
 }
 
-EpisodeColumn column_of(const Recording::Port& port) { return {port.name, port.dtype, port.shape, {}}; }
+EpisodeColumn column_of(const StepLogReader::Port& port) { return {port.name, port.dtype, port.shape, {}}; }
 
 void append(const std::vector<std::vector<std::byte>>& values, std::size_t first, std::vector<EpisodeColumn>& columns) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -131,10 +131,10 @@ void append(const std::vector<std::vector<std::byte>>& values, std::size_t first
   }
 }
 
-Result<EpisodeFile> read_steps(Recording& recording, bool accept_cut) {
+Result<EpisodeFile> read_steps(StepLogReader& recording, bool accept_cut) {
   EpisodeFile file;
   for (const auto* ports : {&recording.inputs(), &recording.outputs()}) {
-    for (const Recording::Port& port : *ports) file.columns.push_back(column_of(port));
+    for (const StepLogReader::Port& port : *ports) file.columns.push_back(column_of(port));
   }
   RecordedStep step;
   std::size_t steps = 0;
@@ -229,8 +229,8 @@ Result<EpisodeFile> read_safetensors_episode(const std::filesystem::path& file) 
 
 Result<EpisodeFile> read_recorded_episode(const std::filesystem::path& file, bool accept_cut) {
   LEAPP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, bundle::read_file(file, kLargestRecording));
-  LEAPP_ASSIGN_OR_RETURN(Recording recording,
-                         Recording::open({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  LEAPP_ASSIGN_OR_RETURN(StepLogReader recording,
+                         StepLogReader::open({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return read_steps(recording, accept_cut);
 }
 

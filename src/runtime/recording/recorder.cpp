@@ -67,7 +67,7 @@ class StripLayout {
   /// Where it goes: close to the one before, as every line is one to be written.
   std::size_t add(const void* from, std::size_t size) {
     strips_.push_back({static_cast<const std::byte*>(from), end_, size});
-    end_ += (size + lanes::Strip::kGrain - 1) / lanes::Strip::kGrain * lanes::Strip::kGrain;
+    end_ += (size + simd::CopySpan::kGrain - 1) / simd::CopySpan::kGrain * simd::CopySpan::kGrain;
     return strips_.back().to;
   }
 

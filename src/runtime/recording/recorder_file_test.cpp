@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "runtime/recording/recording_testing.h"
+#include "runtime/recording/step_log_reader_testing.h"
 #include "runtime/reload/forked_testing.h"
 
 namespace leapp::runtime {

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/recording/recording_testing.h"
+#include "runtime/recording/step_log_reader_testing.h"
 
 extern char** environ;
 
@@ -91,7 +91,7 @@ TEST(Recorder, SaysWhatItHasRecorded) {
   ASSERT_TRUE(robot.pipeline.set_guards(rules).ok());
   ASSERT_TRUE(robot.record().close().ok());
   const std::string bytes = bytes_of(robot.file());
-  const Recording recording = Recording::open(bytes).value();
+  const StepLogReader recording = StepLogReader::open(bytes).value();
   EXPECT_EQ(recording.about("bundle"), "bundle");
   EXPECT_EQ(recording.about("frequency"), "50");
   EXPECT_EQ(recording.about("no such key"), "");

@@ -321,12 +321,12 @@ mcap::ChunkIndex RecordingFile::index_of(const Chunk& chunk) const {
   return index;
 }
 
-mcap::Statistics RecordingFile::statistics() const {
-  mcap::Statistics found{.schemas = static_cast<std::uint16_t>(layout_.schemas.size()),
-                         .channels = static_cast<std::uint32_t>(layout_.channels.size()),
-                         .metadata = static_cast<std::uint32_t>(options_.metadata.size()),
-                         .chunks = static_cast<std::uint32_t>(chunks_.size()),
-                         .channel_messages = {}};
+mcap::FileStatistics RecordingFile::statistics() const {
+  mcap::FileStatistics found{.schemas = static_cast<std::uint16_t>(layout_.schemas.size()),
+                             .channels = static_cast<std::uint32_t>(layout_.channels.size()),
+                             .metadata = static_cast<std::uint32_t>(options_.metadata.size()),
+                             .chunks = static_cast<std::uint32_t>(chunks_.size()),
+                             .channel_messages = {}};
   for (const mcap::Channel& channel : layout_.channels) {
     std::uint64_t messages = 0;
     for (const Chunk& chunk : chunks_) messages += messages_in(chunk, channel.id);
@@ -351,10 +351,10 @@ Status RecordingFile::write_summary() {
   LEAPP_RETURN_IF_ERROR(writer.group(
       mcap::Opcode::kChannel,
       each_of(layout_.channels, [](std::string& to, const mcap::Channel& one, auto) { mcap::append(to, one); })));
-  const std::array<mcap::Statistics, 1> counts{statistics()};
-  LEAPP_RETURN_IF_ERROR(
-      writer.group(mcap::Opcode::kStatistics,
-                   each_of(counts, [](std::string& to, const mcap::Statistics& one, auto) { mcap::append(to, one); })));
+  const std::array<mcap::FileStatistics, 1> counts{statistics()};
+  LEAPP_RETURN_IF_ERROR(writer.group(
+      mcap::Opcode::kStatistics,
+      each_of(counts, [](std::string& to, const mcap::FileStatistics& one, auto) { mcap::append(to, one); })));
   LEAPP_RETURN_IF_ERROR(writer.group(
       mcap::Opcode::kMetadataIndex,
       each_of(options_.metadata, [this](std::string& to, const mcap::Metadata& metadata, std::size_t at) {

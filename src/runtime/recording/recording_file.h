@@ -74,7 +74,7 @@ class RecordingFile {
   Status write(std::string_view bytes);
   [[nodiscard]] mcap::ChunkIndex index_of(const Chunk& chunk) const;
   [[nodiscard]] std::uint64_t messages_in(const Chunk& chunk, std::uint16_t channel) const;
-  [[nodiscard]] mcap::Statistics statistics() const;
+  [[nodiscard]] mcap::FileStatistics statistics() const;
   Status write_summary();
   void cut_to_end();
   void close_file();

@@ -43,7 +43,7 @@ bool StepTap::record(const End& end) noexcept {
   head_.result = end.result;
   head_.guard_events = end.guard_events;
   *reinterpret_cast<SlotHead*>(slot_) = head_;  // not streamed: the fence would wait for it
-  lanes::end_stream();
+  simd::end_stream();
   ring->publish();
   slot_ = nullptr;
   gap_ = false;

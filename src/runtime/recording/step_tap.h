@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/lanes/lanes.h"
 #include "runtime/recording/step_ring.h"
+#include "runtime/simd/port_simd.h"
 
 namespace leapp::runtime {
 
@@ -40,7 +40,7 @@ static_assert(sizeof(SlotHead) == 64);
 /// its lines from there would cost more than all the rest.
 class StepTap {
  public:
-  using Strips = std::vector<lanes::Strip>;
+  using Strips = std::vector<simd::CopySpan>;
 
   /// What the pipeline's guards are; it changes with them.
   struct Guards {
@@ -91,7 +91,7 @@ class StepTap {
 
  private:
   SlotHead head_;
-  const lanes::Stream stream_ = lanes::stream();
+  const simd::Stream stream_ = simd::stream();
   std::byte* slot_ = nullptr;
   std::uint64_t number_ = 0;
   std::uint64_t seen_memory_ = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "runtime/reload/fresh.h"
+#include "runtime/reload/staged_bundle.h"
 
 namespace leapp::runtime {
 namespace {

@@ -27,15 +27,15 @@
 #include "bundle/folder/file_system.h"
 #include "leapp/runtime/loop.h"
 #include "runtime/reload/bundle_watch.h"
-#include "runtime/reload/fresh.h"
 #include "runtime/reload/reloader_access.h"
+#include "runtime/reload/staged_bundle.h"
 #include "runtime/reload/worker.h"
 
 namespace leapp::runtime {
 
 namespace fs = std::filesystem;
 
-using Fresh = PipelineAccess::Fresh;
+using StagedBundle = PipelineAccess::StagedBundle;
 
 namespace {
 
@@ -57,7 +57,7 @@ void give_way(int nice) noexcept {
 /// Two words are shared with the loop's thread, `ready` and `retired`: whoever takes a pointer out of them owns it.
 /// Everything else is between the loading thread and those that may wait, and is guarded by `mutex`.
 struct __attribute__((visibility("hidden"))) Reloader::Impl {
-  Impl(PipelineAccess::Seat where, ReloaderOptions how, ReloaderAccess::Load loads)
+  Impl(PipelineAccess::ReloadTarget where, ReloaderOptions how, ReloaderAccess::Load loads)
       : seat(std::move(where)), options(std::move(how)), load(std::move(loads)), watch(options) {}
   ~Impl();
 
@@ -67,25 +67,25 @@ struct __attribute__((visibility("hidden"))) Reloader::Impl {
   bool work();
   void wait_for_news() const;
   void collect();
-  void finish(Fresh& fresh) noexcept;
+  void finish(StagedBundle& fresh) noexcept;
   void handle(std::uint64_t number, const fs::path& bundle);
   void fail(std::uint64_t number, const Status& why) noexcept;
-  Result<std::unique_ptr<Fresh>> make_fresh(const fs::path& bundle, std::shared_ptr<engine::Stop> stop) const;
+  Result<std::unique_ptr<StagedBundle>> make_fresh(const fs::path& bundle, std::shared_ptr<engine::Stop> stop) const;
   void end_loading() const noexcept;
   [[nodiscard]] ReloadReport report_of_a_child() const;
   std::uint64_t request(const fs::path& bundle);
-  void retire(Fresh* fresh) noexcept;
+  void retire(StagedBundle* fresh) noexcept;
   void wake() const noexcept;
 
-  PipelineAccess::Seat seat;  ///< signature: that of the running bundle, as far as the loading thread knows
+  PipelineAccess::ReloadTarget seat;  ///< signature: that of the running bundle, as far as the loading thread knows
   const ReloaderOptions options;
   const ReloaderAccess::Load load;
   BundleWatch watch;
   bundle::FileDescriptor news;  ///< an eventfd: something was requested
   std::size_t outstanding = 0;  ///< bundles that were made ready and did not come back; the loading thread's own
 
-  std::atomic<Fresh*> ready{nullptr};
-  std::atomic<Fresh*> retired{nullptr};  ///< a list, the newest first
+  std::atomic<StagedBundle*> ready{nullptr};
+  std::atomic<StagedBundle*> retired{nullptr};  ///< a list, the newest first
   std::atomic<std::uint64_t> swaps{0};
 
   mutable std::mutex mutex;
@@ -111,8 +111,8 @@ Reloader::Impl::~Impl() {
     worker.join();
   }
   retire(ready.exchange(nullptr));
-  for (Fresh* fresh = retired.exchange(nullptr); fresh != nullptr;) {
-    const std::unique_ptr<Fresh> last(fresh);
+  for (StagedBundle* fresh = retired.exchange(nullptr); fresh != nullptr;) {
+    const std::unique_ptr<StagedBundle> last(fresh);
     fresh = fresh->next;
   }
 }
@@ -147,16 +147,16 @@ void Reloader::Impl::wait_for_news() const {
   if (::read(news.number(), &count, sizeof count) < 0) errno = 0;
 }
 
-void Reloader::Impl::retire(Fresh* fresh) noexcept {
+void Reloader::Impl::retire(StagedBundle* fresh) noexcept {
   if (fresh == nullptr) return;
   fresh->next = retired.load(std::memory_order_relaxed);
   while (!retired.compare_exchange_weak(fresh->next, fresh, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }
 
-void Reloader::Impl::finish(Fresh& fresh) noexcept {
-  if (fresh.outcome() == Fresh::Outcome::kSwapped) seat.signature = fresh.take_signature();
-  if (fresh.outcome() == Fresh::Outcome::kWaiting) return;  // a newer request came before
+void Reloader::Impl::finish(StagedBundle& fresh) noexcept {
+  if (fresh.outcome() == StagedBundle::Outcome::kSwapped) seat.signature = fresh.take_signature();
+  if (fresh.outcome() == StagedBundle::Outcome::kWaiting) return;  // a newer request came before
   const std::lock_guard lock(mutex);
   if (fresh.number != report.number) return;
   report.status = without_exceptions([&] { return fresh.status(); });
@@ -167,13 +167,13 @@ void Reloader::Impl::finish(Fresh& fresh) noexcept {
 
 // What the loop's thread has replaced or refused, the oldest first.
 void Reloader::Impl::collect() {
-  Fresh* oldest = nullptr;
-  for (Fresh* newest = retired.exchange(nullptr, std::memory_order_acquire); newest != nullptr;) {
-    Fresh* const before = std::exchange(newest->next, oldest);
+  StagedBundle* oldest = nullptr;
+  for (StagedBundle* newest = retired.exchange(nullptr, std::memory_order_acquire); newest != nullptr;) {
+    StagedBundle* const before = std::exchange(newest->next, oldest);
     oldest = std::exchange(newest, before);
   }
   while (oldest != nullptr) {
-    const std::unique_ptr<Fresh> fresh(oldest);
+    const std::unique_ptr<StagedBundle> fresh(oldest);
     oldest = fresh->next;
     --outstanding;
     finish(*fresh);
@@ -185,8 +185,8 @@ void Reloader::Impl::end_loading() const noexcept {
   if (loading) loading->request();
 }
 
-Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle,
-                                                          std::shared_ptr<engine::Stop> stop) const {
+Result<std::unique_ptr<StagedBundle>> Reloader::Impl::make_fresh(const fs::path& bundle,
+                                                                 std::shared_ptr<engine::Stop> stop) const {
   LoadOptions how = options.load;
   how.prepare = true;
   if (stop) how.engine.stop = std::move(stop);
@@ -195,7 +195,7 @@ Result<std::unique_ptr<Fresh>> Reloader::Impl::make_fresh(const fs::path& bundle
   }
   try {
     LEAPP_ASSIGN_OR_RETURN(Pipeline pipeline, load(bundle, how));
-    auto fresh = Fresh::make(std::move(pipeline), seat);
+    auto fresh = StagedBundle::make(std::move(pipeline), seat);
     if (fresh.ok()) return fresh;
     return Status(fresh.status().code(), fmt::format("{}: {}", bundle.string(), fresh.status().message()));
   } catch (const std::bad_alloc&) {
@@ -214,7 +214,7 @@ void Reloader::Impl::handle(std::uint64_t number, const fs::path& bundle) {
     loading = stop;
   }
   auto made = make_fresh(bundle, std::move(stop));
-  std::unique_ptr<Fresh> superseded;  // freed when the mutex is free again
+  std::unique_ptr<StagedBundle> superseded;  // freed when the mutex is free again
   const std::lock_guard lock(mutex);
   loading.reset();
   if (stopping || number != report.number) {
@@ -223,7 +223,7 @@ void Reloader::Impl::handle(std::uint64_t number, const fs::path& bundle) {
   }
   report.status = made.status();
   if (made.ok()) {
-    std::unique_ptr<Fresh> fresh = std::move(made).value();
+    std::unique_ptr<StagedBundle> fresh = std::move(made).value();
     fresh->number = number;
     report.signature = fresh->signature();
     ready.store(fresh.release(), std::memory_order_release);
@@ -322,7 +322,7 @@ Reloader::~Reloader() {
 }
 
 Result<Reloader> ReloaderAccess::make(Pipeline& pipeline, ReloaderOptions options, Load load) {
-  LEAPP_ASSIGN_OR_RETURN(PipelineAccess::Seat seat, PipelineAccess::Seat::of(pipeline));
+  LEAPP_ASSIGN_OR_RETURN(PipelineAccess::ReloadTarget seat, PipelineAccess::ReloadTarget::of(pipeline));
   if (options.poll.count() < 1 || options.poll > std::chrono::hours(24)) {
     return invalid_argument(fmt::format("reloader: poll: expected 1 ms to a day, found {} ms", options.poll.count()));
   }
@@ -352,9 +352,10 @@ SwapResult Reloader::swap_if_ready(Pipeline& pipeline) noexcept {
   if (self.ready.load(std::memory_order_relaxed) == nullptr) [[likely]] {
     return SwapResult::kNothing;
   }
-  Fresh* fresh = self.ready.exchange(nullptr, std::memory_order_acq_rel);
+  StagedBundle* fresh = self.ready.exchange(nullptr, std::memory_order_acq_rel);
   if (fresh == nullptr) return SwapResult::kNothing;  // a newer request was quicker
-  const bool swapped = fresh->swap_into(pipeline, self.options.state, self.options.reset) == Fresh::Outcome::kSwapped;
+  const bool swapped =
+      fresh->swap_into(pipeline, self.options.state, self.options.reset) == StagedBundle::Outcome::kSwapped;
   if (swapped) self.swaps.fetch_add(1, std::memory_order_relaxed);
   self.retire(fresh);
   return swapped ? SwapResult::kSwapped : SwapResult::kRefused;

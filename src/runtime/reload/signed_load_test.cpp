@@ -113,7 +113,7 @@ class MeddlingEngine final : public engine::Engine {
       : engine_(std::move(engine)), meddle_(std::move(meddle)) {}
 
   [[nodiscard]] const std::string& description() const override { return engine_->description(); }
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& source) override {
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& source) override {
     meddle_(source);
     return engine_->load(source);
   }

@@ -10,12 +10,12 @@
 namespace leapp::runtime {
 namespace {
 
-const StatePlan& state_named(const Plan& plan, const std::string& name) {
+const StatePlan& state_named(const PipelinePlan& plan, const std::string& name) {
   return *std::find_if(plan.states.begin(), plan.states.end(), [&](const StatePlan& one) { return one.name == name; });
 }
 
 // The node that writes it; all nodes when none does, which cannot be.
-std::size_t runs_until(const Plan& plan, Place written) {
+std::size_t runs_until(const PipelinePlan& plan, Place written) {
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     for (const Place& place : plan.nodes[i].outputs) {
       if (place.buffer == written.buffer) return i + 1;
@@ -26,15 +26,16 @@ std::size_t runs_until(const Plan& plan, Place written) {
 
 }  // namespace
 
-FirstFrame FirstFrame::make(const std::vector<bundle::History>& histories, const Plan& plan, const Buffers& buffers,
-                            std::size_t rows) {
+FirstFrame FirstFrame::make(const std::vector<bundle::History>& histories, const PipelinePlan& plan,
+                            const Buffers& buffers, std::size_t rows) {
   FirstFrame made;
   for (const bundle::History& history : histories) made.add(history, plan, buffers, rows);
   made.set_levels(histories);
   return made;
 }
 
-void FirstFrame::add(const bundle::History& history, const Plan& plan, const Buffers& buffers, std::size_t rows) {
+void FirstFrame::add(const bundle::History& history, const PipelinePlan& plan, const Buffers& buffers,
+                     std::size_t rows) {
   const StatePlan& state = state_named(plan, history.name);
   Fill fill{.name = history.name,
             .state = {buffers.at(state.place, 0), buffers.at(state.place, 1)},

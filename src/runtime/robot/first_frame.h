@@ -25,8 +25,8 @@ class FirstFrame {
  public:
   /// REQUIRES: `plan` is that of the bundle that has `histories`, fused or not; the buffers do not move. They hold
   /// `rows` values of the plan's shapes, one after the other.
-  static FirstFrame make(const std::vector<bundle::History>& histories, const Plan& plan, const Buffers& buffers,
-                         std::size_t rows = 1);
+  static FirstFrame make(const std::vector<bundle::History>& histories, const PipelinePlan& plan,
+                         const Buffers& buffers, std::size_t rows = 1);
 
   [[nodiscard]] bool empty() const noexcept { return fills_.empty(); }
   /// "node/port" of the histories.
@@ -73,7 +73,7 @@ class FirstFrame {
     std::vector<Piece> pieces;
   };
 
-  void add(const bundle::History& history, const Plan& plan, const Buffers& buffers, std::size_t rows);
+  void add(const bundle::History& history, const PipelinePlan& plan, const Buffers& buffers, std::size_t rows);
   static std::vector<Piece> pieces_of(const bundle::HistoryPart& part, const BufferPlan& buffer);
   void set_levels(const std::vector<bundle::History>& histories);
 

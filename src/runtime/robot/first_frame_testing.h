@@ -71,7 +71,7 @@ class HistoryBundle {
     for (const char* name : {"h_out", "m_out", "t_out"}) maker.output(name, {1, 3, 2});
     maker.ints("start", {1}).ints("stop", {3}).ints("axis", {1}).ints("frame", {1, 1, 2});
     maker.floats("half", {}, {0.5F}).floats("table", {3}, {7, 8, 9});
-    const std::vector<onnx::Attribute> along{{"axis", std::int64_t{1}}};
+    const std::vector<onnx::AttributeProto> along{{"axis", std::int64_t{1}}};
     maker.node("Reshape", {"f", "frame"}, {"new"});
     maker.node("Slice", {"h_in", "start", "stop", "axis"}, {"h_old"});
     maker.node("Concat", {"h_old", "new"}, {"h_out"}, along);

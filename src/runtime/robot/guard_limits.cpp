@@ -120,7 +120,7 @@ double largest(DType dtype) {
 Status set_element(GuardedPort& guarded, std::size_t element, const Limits& limits) {
   const Port& port = guarded.port;
   const DType dtype = port.dtype;
-  // An infinity is outside of every bound; see lanes::Watched.
+  // An infinity is outside of every bound; see simd::Watched.
   double lower = std::max(limits.lower.value_or(-kInfinity), -largest(dtype));
   double upper = std::min(limits.upper.value_or(kInfinity), largest(dtype));
   if (is_whole(dtype)) {

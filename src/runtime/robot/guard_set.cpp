@@ -59,9 +59,9 @@ Result<std::unique_ptr<GuardSet>> GuardSet::make(GuardRules rules, std::vector<P
 }
 
 template <typename Number>
-lanes::Watched<Number> GuardSet::watched(GuardedPort& port) const {
+simd::Watched<Number> GuardSet::watched(GuardedPort& port) const {
   const auto numbers = [](const std::byte* bytes) { return reinterpret_cast<const Number*>(bytes); };
-  lanes::Watched<Number> found;
+  simd::Watched<Number> found;
   for (const std::size_t parity : {0U, 1U}) {
     found.from[parity] = numbers(port.place.from[parity]);
     found.state[parity] = numbers(port.place.last[parity]);
@@ -149,7 +149,7 @@ double GuardSet::guard(GuardEvent event, const GuardedPort& port, double value, 
   return value;
 }
 
-bool GuardSet::is_clean(std::size_t at, lanes::Turn turn) const noexcept {
+bool GuardSet::is_clean(std::size_t at, simd::Turn turn) const noexcept {
   const Entry entry = entries_[at];
   const DType dtype = ports_[at].port.dtype;
   if (dtype == DType::kFloat32) return floats_within_({&entry.group->floats[entry.at], 1}, turn);
@@ -185,7 +185,7 @@ void GuardSet::check_elements(std::size_t at, unsigned parity) noexcept {
 }
 
 void GuardSet::check(Group& group, unsigned parity) noexcept {
-  const lanes::Turn turn{.parity = parity, .last = turn_};
+  const simd::Turn turn{.parity = parity, .last = turn_};
   const bool clean =
       floats_within_(group.floats, turn) && (group.doubles.empty() || doubles_within_(group.doubles, turn));
   if (clean && group.others.empty() && !group.touched) [[likely]] {

@@ -13,7 +13,7 @@
 #include "leapp/base/status.h"
 #include "leapp/runtime/guards.h"
 #include "leapp/runtime/port.h"
-#include "runtime/lanes/lanes.h"
+#include "runtime/simd/port_simd.h"
 
 namespace leapp::runtime {
 
@@ -113,8 +113,8 @@ class GuardSet {
   struct Group {
     std::vector<std::size_t> ports;   ///< in ports_, in the order of the rules
     std::vector<std::size_t> others;  ///< those that are no floats
-    std::vector<lanes::Watched<float>> floats;
-    std::vector<lanes::Watched<double>> doubles;
+    std::vector<simd::Watched<float>> floats;
+    std::vector<simd::Watched<double>> doubles;
     bool touched = false;  ///< some port was looked at by itself and may be dirty
   };
   /// Where a port is in its group's vectors.
@@ -126,9 +126,9 @@ class GuardSet {
   GuardSet() = default;
   void add(GuardedPort port);
   template <typename Number>
-  [[nodiscard]] lanes::Watched<Number> watched(GuardedPort& port) const;
+  [[nodiscard]] simd::Watched<Number> watched(GuardedPort& port) const;
   void check(Group& group, unsigned parity) noexcept;
-  [[nodiscard]] bool is_clean(std::size_t at, lanes::Turn turn) const noexcept;
+  [[nodiscard]] bool is_clean(std::size_t at, simd::Turn turn) const noexcept;
   void check_elements(std::size_t at, unsigned parity) noexcept;
   void write_dirty(const Group& group, unsigned parity) noexcept;
   [[nodiscard]] double guard(GuardEvent event, const GuardedPort& port, double value, double last) noexcept;
@@ -139,8 +139,8 @@ class GuardSet {
   std::vector<Entry> entries_;  ///< of each of ports_
   Group inputs_;
   Group results_;
-  lanes::AreWithin<float> floats_within_ = lanes::floats_within();
-  lanes::AreWithin<double> doubles_within_ = lanes::doubles_within();
+  simd::AreWithin<float> floats_within_ = simd::floats_within();
+  simd::AreWithin<double> doubles_within_ = simd::doubles_within();
   unsigned turn_ = 0;      ///< which half of what each port keeps has the last good values; commit() changes it
   bool all_kept_ = false;  ///< every port that keeps something has it
   std::array<GuardEvent, kMostGuardEvents> events_;

@@ -66,8 +66,8 @@ GuardedPlace Pipeline::Impl::place_of(const Port& port) const {
 }
 
 Status Pipeline::set_guards(const GuardRules& rules) {
-  const Alone alone(impl_->busy);
-  if (!alone) return Alone::refusal();
+  const BusyLock alone(impl_->busy);
+  if (!alone) return BusyLock::refusal();
   if (!impl_->prepared) return failed_precondition("guards: the pipeline is not prepared: call prepare() before");
   if (impl_->batch > 1 && !rules.empty()) {
     return unimplemented(fmt::format(

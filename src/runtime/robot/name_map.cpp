@@ -12,8 +12,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "runtime/lanes/lanes.h"
 #include "runtime/pipeline/elements.h"
+#include "runtime/simd/port_simd.h"
 
 namespace leapp::runtime {
 namespace {
@@ -102,9 +102,9 @@ struct alignas(64) Direction {
   }
 
   /// Everything is set.
-  void finish(lanes::MapFloats (*find)(const lanes::Mapping&) noexcept) {
-    constexpr std::size_t kRoom = lanes::Mapping::kSpread;
-    lanes::spread(mapping, std::span<double, kRoom>(lines.front().numbers.data(), kRoom));
+  void finish(simd::MapFloats (*find)(const simd::Mapping&) noexcept) {
+    constexpr std::size_t kRoom = simd::Mapping::kSpread;
+    simd::spread(mapping, std::span<double, kRoom>(lines.front().numbers.data(), kRoom));
     map = find(mapping);
   }
 
@@ -113,15 +113,15 @@ struct alignas(64) Direction {
     return same && (mapping.numbers == nullptr || lines == other.lines);
   }
 
-  lanes::Mapping mapping;  ///< of the vectors below, which stay where they are
-  lanes::MapFloats map = nullptr;
+  simd::Mapping mapping;  ///< of the vectors below, which stay where they are
+  simd::MapFloats map = nullptr;
 
  private:
   struct alignas(64) Line {
     std::array<double, 8> numbers{};
     bool operator==(const Line&) const = default;
   };
-  static constexpr std::size_t kSpreadLines = lanes::Mapping::kSpread * sizeof(double) / sizeof(Line);
+  static constexpr std::size_t kSpreadLines = simd::Mapping::kSpread * sizeof(double) / sizeof(Line);
   [[nodiscard]] double* numbers() { return lines[kSpreadLines].numbers.data(); }
 
   std::vector<std::int32_t> places;
@@ -130,7 +130,7 @@ struct alignas(64) Direction {
 
 /// Calls f with where to write, where to read, and the entry of the tables.
 template <typename Call>
-void for_each_element(const lanes::Mapping& mapping, Call f) {
+void for_each_element(const simd::Mapping& mapping, Call f) {
   for (std::size_t row = 0; row < mapping.rows; ++row) {
     const std::size_t first = row * mapping.size;
     for (std::size_t i = 0; i < mapping.size; ++i) f(first + i, first + static_cast<std::size_t>(mapping.places[i]), i);
@@ -176,8 +176,8 @@ std::shared_ptr<const NameMap::Tables> NameMap::Tables::make(const Port& port, s
     tables->put.set(ours, robot, factor, offset);
     tables->take.set(robot, ours, 1 / factor, offset);
   }
-  tables->put.finish(&lanes::forward_map);
-  tables->take.finish(&lanes::backward_map);
+  tables->put.finish(&simd::forward_map);
+  tables->take.finish(&simd::backward_map);
   return share(std::move(tables));
 }
 
@@ -234,7 +234,7 @@ bool NameMap::put(void* port, std::span<const Number> robot) const noexcept {
       return true;
     }
   }
-  const lanes::Mapping& mapping = tables_->put.mapping;
+  const simd::Mapping& mapping = tables_->put.mapping;
   const double* factors = mapping.numbers;
   const double* offsets = factors + mapping.size;
   with_element(dtype_, [&](auto* type) {
@@ -258,7 +258,7 @@ bool NameMap::take(const void* port, std::span<Number> robot) const noexcept {
       return true;
     }
   }
-  const lanes::Mapping& mapping = tables_->take.mapping;
+  const simd::Mapping& mapping = tables_->take.mapping;
   const double* factors = mapping.numbers;
   const double* offsets = factors + mapping.size;
   with_element(dtype_, [&](auto* type) {

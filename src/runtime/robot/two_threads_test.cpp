@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Runs for as long as the test wants.
-class SlowModel final : public engine::Model {
+class SlowModel final : public engine::EngineModel {
  public:
   SlowModel(std::atomic<bool>& running, std::atomic<bool>& may_end) : running_(running), may_end_(may_end) {}
   [[nodiscard]] const std::vector<engine::TensorInfo>& inputs() const override { return none_; }
@@ -42,8 +42,8 @@ class SlowEngine final : public engine::Engine {
  public:
   SlowEngine(std::atomic<bool>& running, std::atomic<bool>& may_end) : running_(running), may_end_(may_end) {}
   [[nodiscard]] const std::string& description() const override { return name_; }
-  Result<std::unique_ptr<engine::Model>> load(const engine::ModelSource& /*source*/) override {
-    return std::unique_ptr<engine::Model>(std::make_unique<SlowModel>(running_, may_end_));
+  Result<std::unique_ptr<engine::EngineModel>> load(const engine::ModelSource& /*source*/) override {
+    return std::unique_ptr<engine::EngineModel>(std::make_unique<SlowModel>(running_, may_end_));
   }
 
  private:

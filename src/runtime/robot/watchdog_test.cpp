@@ -34,7 +34,7 @@ TEST(Watchdog, LeavesAloneWhatEndsInTime) {
 }
 
 TEST(Budget, AddsUpWhatABundleAsksFor) {
-  Plan plan;
+  PipelinePlan plan;
   plan.buffers = {{DType::kFloat32, {1000}, false}, {DType::kFloat64, {1000}, true}};
   plan.states = {{"m/h", {1, false}}};
   bundle::BundleSpec spec;
@@ -52,7 +52,7 @@ TEST(Budget, AddsUpWhatABundleAsksFor) {
 }
 
 TEST(Budget, SizesThatOverflowAreTooMuch) {
-  Plan plan;
+  PipelinePlan plan;
   plan.buffers = {{DType::kFloat64, {std::int64_t{1} << 62, 4}, false}};
   EXPECT_FALSE(check_memory(memory_need(plan, {}, "/nowhere"), ~std::uint64_t{0} - 1).ok());
 }

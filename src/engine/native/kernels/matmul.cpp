@@ -226,7 +226,7 @@ HWY_INLINE void multiply_any(const MatMul& args, const float* b, const Left<Plac
       panel = scratch;
       stride = kPanel;
     }
-    multiply_panel<Float32Panel>(left, panel, Strided{stride}, ending, column, width);
+    multiply_panel<Float32Panel>(left, panel, StridedIndex{stride}, ending, column, width);
   }
 }
 
@@ -235,7 +235,7 @@ void matmul_one(const MatMul& args, const float* a, const float* b, float* y, fl
   if (args.a_column_stride == 1) {
     multiply_any<Dense>(args, b, {a, args.a_row_stride, args.m, args.k, {}}, ending);
   } else {
-    multiply_any<Strided>(args, b, {a, args.a_row_stride, args.m, args.k, {args.a_column_stride}}, ending);
+    multiply_any<StridedIndex>(args, b, {a, args.a_row_stride, args.m, args.k, {args.a_column_stride}}, ending);
   }
 }
 

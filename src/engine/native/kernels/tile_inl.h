@@ -87,7 +87,7 @@ struct BFloat16Panel {
 struct Dense {
   HWY_INLINE std::int64_t operator()(std::int64_t k) const { return k; }
 };
-struct Strided {
+struct StridedIndex {
   std::int64_t stride;
   HWY_INLINE std::int64_t operator()(std::int64_t k) const { return k * stride; }
 };

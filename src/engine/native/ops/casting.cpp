@@ -52,7 +52,7 @@ void lower_cast_like(Lowering& b) {
   b.bind(0, b.dtype(x) == to ? b.reshaped(x, b.shape(x)) : cast(b, x, to));
 }
 
-constexpr std::array kCastingOps = {OpEntry{"Cast", lower_cast}, OpEntry{"CastLike", lower_cast_like}};
+constexpr std::array kCastingOps = {LowerEntry{"Cast", lower_cast}, LowerEntry{"CastLike", lower_cast_like}};
 
 bool is_vector_type(DType dtype) { return is_single(dtype); }
 
@@ -74,6 +74,6 @@ ValueId cast(Lowering& b, ValueId x, DType to) {
   return y;
 }
 
-OpEntries casting_ops() { return kCastingOps; }
+LowerEntries casting_ops() { return kCastingOps; }
 
 }  // namespace leapp::native

@@ -116,12 +116,12 @@ void lower_loop(Lowering& b) {
 }
 
 constexpr std::array kControlOps = {
-    OpEntry{.name = "If", .handler = lower_if, .fold = false},
-    OpEntry{.name = "Loop", .handler = lower_loop, .fold = false},
+    LowerEntry{.name = "If", .handler = lower_if, .fold = false},
+    LowerEntry{.name = "Loop", .handler = lower_loop, .fold = false},
 };
 
 }  // namespace
 
-OpEntries control_ops() { return kControlOps; }
+LowerEntries control_ops() { return kControlOps; }
 
 }  // namespace leapp::native

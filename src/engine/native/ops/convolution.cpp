@@ -204,10 +204,11 @@ void lower_conv_transpose(Lowering& b) {
   bind_as(b, 0, y, b.dtype(given));
 }
 
-constexpr std::array kConvolutionOps = {OpEntry{"Conv", lower_conv}, OpEntry{"ConvTranspose", lower_conv_transpose}};
+constexpr std::array kConvolutionOps = {LowerEntry{"Conv", lower_conv},
+                                        LowerEntry{"ConvTranspose", lower_conv_transpose}};
 
 }  // namespace
 
-OpEntries convolution_ops() { return kConvolutionOps; }
+LowerEntries convolution_ops() { return kConvolutionOps; }
 
 }  // namespace leapp::native

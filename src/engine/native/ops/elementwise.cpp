@@ -311,16 +311,16 @@ void lower_shift(Lowering& b) {
                        broadcast(b.shape(x), b.shape(y))));
 }
 
-constexpr OpEntry unary(std::string_view name, Unary function) {
+constexpr LowerEntry unary(std::string_view name, Unary function) {
   return {name, lower_unary, static_cast<std::int32_t>(function)};
 }
-constexpr OpEntry binary(std::string_view name, Binary function) {
+constexpr LowerEntry binary(std::string_view name, Binary function) {
   return {name, lower_binary, static_cast<std::int32_t>(function)};
 }
-constexpr OpEntry variadic(std::string_view name, Binary function) {
+constexpr LowerEntry variadic(std::string_view name, Binary function) {
   return {name, lower_variadic, static_cast<std::int32_t>(function)};
 }
-constexpr OpEntry bitwise(std::string_view name, Bits function) {
+constexpr LowerEntry bitwise(std::string_view name, Bits function) {
   return {name, lower_bits, static_cast<std::int32_t>(function)};
 }
 
@@ -386,15 +386,15 @@ constexpr std::array kElementwiseOps = {
     bitwise("BitwiseOr", Bits::kOr),
     bitwise("BitwiseXor", Bits::kXor),
     bitwise("BitwiseNot", Bits::kNot),
-    OpEntry{"BitShift", lower_shift},
-    OpEntry{"Mod", lower_mod},
-    OpEntry{"Pow", lower_pow},
-    OpEntry{"Where", lower_where},
-    OpEntry{"Clip", lower_clip},
+    LowerEntry{"BitShift", lower_shift},
+    LowerEntry{"Mod", lower_mod},
+    LowerEntry{"Pow", lower_pow},
+    LowerEntry{"Where", lower_where},
+    LowerEntry{"Clip", lower_clip},
 };
 
 }  // namespace
 
-OpEntries elementwise_ops() { return kElementwiseOps; }
+LowerEntries elementwise_ops() { return kElementwiseOps; }
 
 }  // namespace leapp::native

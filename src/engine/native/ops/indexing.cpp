@@ -140,13 +140,13 @@ void lower_trilu(Lowering& b) {
 }
 
 constexpr std::array kIndexingOps = {
-    OpEntry{"Gather", lower_gather},      OpEntry{"GatherElements", lower_gather_elements},
-    OpEntry{"GatherND", lower_gather_nd}, OpEntry{"OneHot", lower_one_hot},
-    OpEntry{"Trilu", lower_trilu},
+    LowerEntry{"Gather", lower_gather},      LowerEntry{"GatherElements", lower_gather_elements},
+    LowerEntry{"GatherND", lower_gather_nd}, LowerEntry{"OneHot", lower_one_hot},
+    LowerEntry{"Trilu", lower_trilu},
 };
 
 }  // namespace
 
-OpEntries indexing_ops() { return kIndexingOps; }
+LowerEntries indexing_ops() { return kIndexingOps; }
 
 }  // namespace leapp::native

@@ -290,19 +290,19 @@ void lower_depth_to_space(Lowering& b) {
 }
 
 constexpr std::array kLayoutOps = {
-    OpEntry{"Transpose", lower_transpose},
-    OpEntry{"Expand", lower_expand},
-    OpEntry{"Tile", lower_tile},
-    OpEntry{"Concat", lower_concat},
-    OpEntry{"Split", lower_split},
-    OpEntry{"Slice", lower_slice},
-    OpEntry{"Pad", lower_pad},
-    OpEntry{"DepthToSpace", lower_depth_to_space},
-    OpEntry{"SpaceToDepth", lower_depth_to_space},
+    LowerEntry{"Transpose", lower_transpose},
+    LowerEntry{"Expand", lower_expand},
+    LowerEntry{"Tile", lower_tile},
+    LowerEntry{"Concat", lower_concat},
+    LowerEntry{"Split", lower_split},
+    LowerEntry{"Slice", lower_slice},
+    LowerEntry{"Pad", lower_pad},
+    LowerEntry{"DepthToSpace", lower_depth_to_space},
+    LowerEntry{"SpaceToDepth", lower_depth_to_space},
 };
 
 }  // namespace
 
-OpEntries layout_ops() { return kLayoutOps; }
+LowerEntries layout_ops() { return kLayoutOps; }
 
 }  // namespace leapp::native

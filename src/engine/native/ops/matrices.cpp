@@ -376,13 +376,13 @@ void lower_einsum(Lowering& b) {
 }
 
 constexpr std::array kMatrixOps = {
-    OpEntry{"MatMul", lower_matmul},
-    OpEntry{"Gemm", lower_gemm},
-    OpEntry{"Einsum", lower_einsum},
+    LowerEntry{"MatMul", lower_matmul},
+    LowerEntry{"Gemm", lower_gemm},
+    LowerEntry{"Einsum", lower_einsum},
 };
 
 }  // namespace
 
-OpEntries matrix_ops() { return kMatrixOps; }
+LowerEntries matrix_ops() { return kMatrixOps; }
 
 }  // namespace leapp::native

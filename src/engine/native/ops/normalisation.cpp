@@ -203,13 +203,13 @@ void lower_lrn(Lowering& b) {
 }
 
 constexpr std::array kNormalisationOps = {
-    OpEntry{"LayerNormalization", lower_layer_norm},       OpEntry{"RMSNormalization", lower_layer_norm},
-    OpEntry{"InstanceNormalization", lower_instance_norm}, OpEntry{"GroupNormalization", lower_group_norm},
-    OpEntry{"BatchNormalization", lower_batch_norm},       OpEntry{"LRN", lower_lrn},
+    LowerEntry{"LayerNormalization", lower_layer_norm},       LowerEntry{"RMSNormalization", lower_layer_norm},
+    LowerEntry{"InstanceNormalization", lower_instance_norm}, LowerEntry{"GroupNormalization", lower_group_norm},
+    LowerEntry{"BatchNormalization", lower_batch_norm},       LowerEntry{"LRN", lower_lrn},
 };
 
 }  // namespace
 
-OpEntries normalisation_ops() { return kNormalisationOps; }
+LowerEntries normalisation_ops() { return kNormalisationOps; }
 
 }  // namespace leapp::native

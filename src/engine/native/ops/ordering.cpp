@@ -210,13 +210,13 @@ void lower_det(Lowering& b) {
 }
 
 constexpr std::array kOrderingOps = {
-    OpEntry{"ArgMax", lower_arg}, OpEntry{"ArgMin", lower_arg},
-    OpEntry{"TopK", lower_top_k}, OpEntry{"CumSum", lower_cumulative_sum},
-    OpEntry{"Det", lower_det},
+    LowerEntry{"ArgMax", lower_arg}, LowerEntry{"ArgMin", lower_arg},
+    LowerEntry{"TopK", lower_top_k}, LowerEntry{"CumSum", lower_cumulative_sum},
+    LowerEntry{"Det", lower_det},
 };
 
 }  // namespace
 
-OpEntries ordering_ops() { return kOrderingOps; }
+LowerEntries ordering_ops() { return kOrderingOps; }
 
 }  // namespace leapp::native

@@ -59,14 +59,14 @@ void lower_global_pool(Lowering& b) {
 }
 
 constexpr std::array kPoolingOps = {
-    OpEntry{"MaxPool", lower_pool},
-    OpEntry{"AveragePool", lower_pool},
-    OpEntry{"GlobalMaxPool", lower_global_pool},
-    OpEntry{"GlobalAveragePool", lower_global_pool},
+    LowerEntry{"MaxPool", lower_pool},
+    LowerEntry{"AveragePool", lower_pool},
+    LowerEntry{"GlobalMaxPool", lower_global_pool},
+    LowerEntry{"GlobalAveragePool", lower_global_pool},
 };
 
 }  // namespace
 
-OpEntries pooling_ops() { return kPoolingOps; }
+LowerEntries pooling_ops() { return kPoolingOps; }
 
 }  // namespace leapp::native

@@ -226,13 +226,13 @@ void lower_recurrent(Lowering& b) {
 }
 
 constexpr std::array kRecurrentOps = {
-    OpEntry{"GRU", lower_recurrent},
-    OpEntry{"LSTM", lower_recurrent},
-    OpEntry{"RNN", lower_recurrent},
+    LowerEntry{"GRU", lower_recurrent},
+    LowerEntry{"LSTM", lower_recurrent},
+    LowerEntry{"RNN", lower_recurrent},
 };
 
 }  // namespace
 
-OpEntries recurrent_ops() { return kRecurrentOps; }
+LowerEntries recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace leapp::native

@@ -211,7 +211,7 @@ void lower_softmax(Lowering& b) {
   bind_as(b, 0, transposed(b, y, back), dtype);
 }
 
-constexpr OpEntry reduce(std::string_view name, Reduction reduction) {
+constexpr LowerEntry reduce(std::string_view name, Reduction reduction) {
   return {name, lower_reduce, static_cast<std::int32_t>(reduction)};
 }
 
@@ -221,11 +221,11 @@ constexpr std::array kReductionOps = {
     reduce("ReduceProd", Reduction::kProduct),  reduce("ReduceL1", Reduction::kL1),
     reduce("ReduceL2", Reduction::kL2),         reduce("ReduceSumSquare", Reduction::kSumSquare),
     reduce("ReduceLogSum", Reduction::kLogSum), reduce("ReduceLogSumExp", Reduction::kLogSumExp),
-    OpEntry{"Softmax", lower_softmax},          OpEntry{"LogSoftmax", lower_softmax},
+    LowerEntry{"Softmax", lower_softmax},       LowerEntry{"LogSoftmax", lower_softmax},
 };
 
 }  // namespace
 
-OpEntries reduction_ops() { return kReductionOps; }
+LowerEntries reduction_ops() { return kReductionOps; }
 
 }  // namespace leapp::native

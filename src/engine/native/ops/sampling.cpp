@@ -277,10 +277,10 @@ void lower_grid_sample(Lowering& b) {
   bind_as(b, 0, y, b.dtype(given));
 }
 
-constexpr std::array kSamplingOps = {OpEntry{"Resize", lower_resize}, OpEntry{"GridSample", lower_grid_sample}};
+constexpr std::array kSamplingOps = {LowerEntry{"Resize", lower_resize}, LowerEntry{"GridSample", lower_grid_sample}};
 
 }  // namespace
 
-OpEntries sampling_ops() { return kSamplingOps; }
+LowerEntries sampling_ops() { return kSamplingOps; }
 
 }  // namespace leapp::native

@@ -74,13 +74,13 @@ void lower_scatter_nd(Lowering& b) {
 }
 
 constexpr std::array kScatterOps = {
-    OpEntry{"ScatterElements", lower_scatter_elements},
-    OpEntry{"Scatter", lower_scatter_elements},
-    OpEntry{"ScatterND", lower_scatter_nd},
+    LowerEntry{"ScatterElements", lower_scatter_elements},
+    LowerEntry{"Scatter", lower_scatter_elements},
+    LowerEntry{"ScatterND", lower_scatter_nd},
 };
 
 }  // namespace
 
-OpEntries scatter_ops() { return kScatterOps; }
+LowerEntries scatter_ops() { return kScatterOps; }
 
 }  // namespace leapp::native

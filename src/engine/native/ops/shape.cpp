@@ -176,16 +176,16 @@ void lower_eye_like(Lowering& b) {
 }
 
 constexpr std::array kShapeOps = {
-    OpEntry{"Identity", lower_identity}, OpEntry{"Dropout", lower_identity},
-    OpEntry{"Reshape", lower_reshape},   OpEntry{"Flatten", lower_flatten},
-    OpEntry{"Squeeze", lower_squeeze},   OpEntry{"Unsqueeze", lower_unsqueeze},
-    OpEntry{"Shape", lower_shape},       OpEntry{"Size", lower_size},
-    OpEntry{"Constant", lower_constant}, OpEntry{"ConstantOfShape", lower_constant_of_shape},
-    OpEntry{"Range", lower_range},       OpEntry{"EyeLike", lower_eye_like},
+    LowerEntry{"Identity", lower_identity}, LowerEntry{"Dropout", lower_identity},
+    LowerEntry{"Reshape", lower_reshape},   LowerEntry{"Flatten", lower_flatten},
+    LowerEntry{"Squeeze", lower_squeeze},   LowerEntry{"Unsqueeze", lower_unsqueeze},
+    LowerEntry{"Shape", lower_shape},       LowerEntry{"Size", lower_size},
+    LowerEntry{"Constant", lower_constant}, LowerEntry{"ConstantOfShape", lower_constant_of_shape},
+    LowerEntry{"Range", lower_range},       LowerEntry{"EyeLike", lower_eye_like},
 };
 
 }  // namespace
 
-OpEntries shape_ops() { return kShapeOps; }
+LowerEntries shape_ops() { return kShapeOps; }
 
 }  // namespace leapp::native

@@ -16,7 +16,7 @@ namespace {
 
 std::string type_of(const graph::TensorType& type) { return type_text(type.dtype, type.shape); }
 
-std::string range_text(const Content& content) {
+std::string range_text(const ContentSummary& content) {
   if (content.low > content.high) return "[]";
   return fmt::format("[{:.6g}, {:.6g}]", content.low, content.high);
 }

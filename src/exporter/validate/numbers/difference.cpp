@@ -39,7 +39,7 @@ double distance(T a, T b) {
   }
 }
 
-void count(Content& content, double value) {
+void count(ContentSummary& content, double value) {
   if (std::isnan(value)) {
     ++content.nans;
     return;

@@ -16,7 +16,7 @@
 namespace leapp::exporter {
 
 /// What one tensor holds.
-struct Content {
+struct ContentSummary {
   std::uint64_t nans = 0;
   std::uint64_t infinities = 0;
   double low = std::numeric_limits<double>::infinity();  ///< of all that is no NaN; low > high: there is nothing else
@@ -29,8 +29,8 @@ struct Difference {
   std::uint64_t compared = 0;
   std::uint64_t wrong = 0;  ///< beyond the tolerance
   std::uint64_t misplaced_infinities = 0;
-  Content found;
-  Content expected;
+  ContentSummary found;
+  ContentSummary expected;
   double max = 0;
   double mean = 0;
   double square = 0;        ///< the sum of all squares

@@ -156,9 +156,9 @@ WideResult rounded_result(const Roundings& roundings, const graph::Constant& pla
   return result;
 }
 
-std::vector<Replay> replays_of(const graph::Graph& graph, const std::vector<Runs>& inputs,
-                               const graph::Evaluator& evaluate) {
-  std::vector<Replay> replays;
+std::vector<GraphReplay> replays_of(const graph::Graph& graph, const std::vector<Runs>& inputs,
+                                    const graph::Evaluator& evaluate) {
+  std::vector<GraphReplay> replays;
   for (std::size_t run = 0; evaluate && run < kRuns; ++run) {
     Values values;
     for (const Runs& input : inputs) {
@@ -208,13 +208,13 @@ std::vector<Runs> RoundingReplay::step() {
   const auto exact = wide_.empty() ? std::nullopt : plain_.results_with(evaluators_.wide);
   const Values plain = plain_.step();
   std::vector<Values> wide;
-  for (Replay& replay : wide_) wide.push_back(replay.step());
+  for (GraphReplay& replay : wide_) wide.push_back(replay.step());
   ++steps_;
   std::vector<Runs> results(plain.size());
   for (std::size_t i = 0; i < plain.size(); ++i) {
     results[i].plain = plain[i];
     if (!plain[i]) {
-      for (Replay& replay : wide_) replay.forget(node.result(i));
+      for (GraphReplay& replay : wide_) replay.forget(node.result(i));
       continue;
     }
     const bool whole = !rounds(plain[i]->type.dtype);
@@ -246,7 +246,7 @@ void RoundingReplay::note(const graph::Node& node, std::uint64_t elements, std::
 
 Runs RoundingReplay::output(std::size_t index) const {
   Runs runs{plain_.output(index)};
-  for (const Replay& replay : wide_) {
+  for (const GraphReplay& replay : wide_) {
     auto value = replay.output(index);
     if (!value) return {runs.plain};
     runs.wide.push_back(std::move(*value));

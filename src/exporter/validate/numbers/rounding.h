@@ -68,8 +68,8 @@ class RoundingReplay {
 
   Evaluators evaluators_;
   RoundingOptions options_;
-  Replay plain_;
-  std::vector<Replay> wide_;
+  GraphReplay plain_;
+  std::vector<GraphReplay> wide_;
   std::vector<CloseDecision> decisions_;
   std::uint64_t steps_ = 0;
 };

@@ -62,7 +62,7 @@ YamlValue numbers(const std::vector<double>& values) {
   return list;
 }
 
-YamlValue json_of(const Content& content) {
+YamlValue json_of(const ContentSummary& content) {
   Object json{{"nan", count(content.nans)}, {"inf", count(content.infinities)}};
   if (content.low <= content.high) json["range"] = YamlList{number(content.low), number(content.high)};
   return json;

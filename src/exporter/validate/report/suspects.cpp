@@ -32,7 +32,7 @@ std::string without_advice(const std::string& text) {
 
 class NodeSuspects {
  public:
-  NodeSuspects(const PreparedNode& node, const capture::Recording& recording, std::vector<Suspect>& found)
+  NodeSuspects(const PreparedNode& node, const capture::CaptureResult& recording, std::vector<Suspect>& found)
       : node_(node), record_(*node.record), recording_(recording), found_(found) {
     for (const capture::PortRecord& input : record_.inputs) inputs_.push_back(input.name);
   }
@@ -237,7 +237,7 @@ class NodeSuspects {
 
   const PreparedNode& node_;
   const NodeRecord& record_;
-  const capture::Recording& recording_;
+  const capture::CaptureResult& recording_;
   std::vector<Suspect>& found_;
   std::vector<std::string> inputs_;
   std::map<const Divergence*, std::size_t> first_of_;  // where in found_
@@ -245,7 +245,7 @@ class NodeSuspects {
 
 }  // namespace
 
-std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes, const capture::Recording& recording) {
+std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes, const capture::CaptureResult& recording) {
   const capture::Suppress quiet;
   std::vector<Suspect> found;
   for (const PreparedNode& node : nodes) NodeSuspects(node, recording, found).find();

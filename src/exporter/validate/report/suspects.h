@@ -13,6 +13,6 @@ namespace leapp::exporter {
 /// What capture saw in all the nodes that could make an export differ from its program: calls that were not alike,
 /// values that left the graph, state and edges that were not announced, operators between nodes, random ones.
 [[nodiscard]] std::vector<Suspect> find_suspects(const std::vector<PreparedNode>& nodes,
-                                                 const capture::Recording& recording);
+                                                 const capture::CaptureResult& recording);
 
 }  // namespace leapp::exporter

@@ -27,7 +27,7 @@ graph::Constant allocate(const graph::TensorType& type) {
   return constant;
 }
 
-engine::Buffer buffer_of(std::string name, const graph::Constant& constant) {
+engine::BoundBuffer buffer_of(std::string name, const graph::Constant& constant) {
   // Ours alone: nobody sees it as a constant before the engine has written it.
   return {std::move(name), constant.type.dtype, constant.type.shape, const_cast<void*>(constant.data.get())};  // NOLINT
 }
@@ -64,7 +64,7 @@ class OnnxIntermediates final : public Intermediates {
     return hidden;
   }
 
-  Result<Values> run(engine::Model& loaded, const std::vector<const graph::Value*>& values) {
+  Result<Values> run(engine::EngineModel& loaded, const std::vector<const graph::Value*>& values) {
     engine::Binding binding;
     std::vector<graph::Constant> inputs;
     for (std::size_t i = 0; i < model_.inputs.size(); ++i) {

@@ -80,7 +80,7 @@ class TorchscriptIntermediates final : public Intermediates {
 };
 
 /// A value of the graph is what the last call on behalf of its operator gives: those before it only prepare.
-std::unordered_map<const graph::Value*, CodePlace> places_of(const std::vector<emit::Call>& calls,
+std::unordered_map<const graph::Value*, CodePlace> places_of(const std::vector<emit::ScriptCall>& calls,
                                                              const std::vector<jit::Node*>& operators) {
   std::unordered_map<const graph::Value*, CodePlace> places;
   for (std::size_t i = 0; i < calls.size(); ++i) {

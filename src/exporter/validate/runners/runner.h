@@ -36,7 +36,7 @@ class ModelRunner {
 /// A model that an engine of the runtime has loaded.
 struct LoadedModel {
   std::unique_ptr<engine::Engine> engine;
-  std::unique_ptr<engine::Model> model;
+  std::unique_ptr<engine::EngineModel> model;
   bool describes_outputs = true;  ///< false: its file does not say how many there are
 };
 

@@ -76,7 +76,7 @@ class EngineRunner final : public ModelRunner {
 
  private:
   static void allocate(const std::vector<bundle::Port>& ports, std::vector<at::Tensor>& tensors,
-                       std::vector<engine::Buffer>& buffers) {
+                       std::vector<engine::BoundBuffer>& buffers) {
     for (const bundle::Port& port : ports) {
       const at::Tensor tensor = at::empty(port.shape, to_scalar_type(port.dtype));
       // An empty tensor has no memory; the engine wants an address all the same.
@@ -90,7 +90,7 @@ class EngineRunner final : public ModelRunner {
   std::vector<at::Tensor> inputs_;
   std::vector<at::Tensor> outputs_;
   engine::Binding binding_;
-  std::unique_ptr<engine::Model> model_;
+  std::unique_ptr<engine::EngineModel> model_;
   std::size_t at_ = 0;
   bool prepared_ = false;
   std::optional<OutputProblem> problem_;

@@ -75,34 +75,34 @@ void logspace(OpBuilder& b) {
 }
 
 constexpr std::array kCreationOps = {
-    OpEntry{"aten::arange", arange},
-    OpEntry{"aten::arange.start", arange},
-    OpEntry{"aten::arange.start_step", arange},
-    OpEntry{"aten::eye", eye},
-    OpEntry{"aten::eye.m", eye},
-    OpEntry{"aten::fill.Scalar", full},
-    OpEntry{"aten::fill.Tensor", full},
-    OpEntry{"aten::full", full},
-    OpEntry{"aten::full_like", full},
-    OpEntry{"aten::linspace.Scalar_Tensor", linspace},
-    OpEntry{"aten::linspace.Tensor_Scalar", linspace},
-    OpEntry{"aten::linspace.Tensor_Tensor", linspace},
-    OpEntry{"aten::logspace.Scalar_Tensor", logspace},
-    OpEntry{"aten::logspace.Tensor_Scalar", logspace},
-    OpEntry{"aten::logspace.Tensor_Tensor", logspace},
-    OpEntry{"aten::new_full", full},
-    OpEntry{"aten::new_ones", ones},
-    OpEntry{"aten::new_zeros", zeros},
-    OpEntry{"aten::ones", ones},
-    OpEntry{"aten::ones_like", ones},
-    OpEntry{"aten::scalar_tensor", scalar_tensor},
-    OpEntry{"aten::zero", zeros},
-    OpEntry{"aten::zeros", zeros},
-    OpEntry{"aten::zeros_like", zeros},
+    EmitEntry{"aten::arange", arange},
+    EmitEntry{"aten::arange.start", arange},
+    EmitEntry{"aten::arange.start_step", arange},
+    EmitEntry{"aten::eye", eye},
+    EmitEntry{"aten::eye.m", eye},
+    EmitEntry{"aten::fill.Scalar", full},
+    EmitEntry{"aten::fill.Tensor", full},
+    EmitEntry{"aten::full", full},
+    EmitEntry{"aten::full_like", full},
+    EmitEntry{"aten::linspace.Scalar_Tensor", linspace},
+    EmitEntry{"aten::linspace.Tensor_Scalar", linspace},
+    EmitEntry{"aten::linspace.Tensor_Tensor", linspace},
+    EmitEntry{"aten::logspace.Scalar_Tensor", logspace},
+    EmitEntry{"aten::logspace.Tensor_Scalar", logspace},
+    EmitEntry{"aten::logspace.Tensor_Tensor", logspace},
+    EmitEntry{"aten::new_full", full},
+    EmitEntry{"aten::new_ones", ones},
+    EmitEntry{"aten::new_zeros", zeros},
+    EmitEntry{"aten::ones", ones},
+    EmitEntry{"aten::ones_like", ones},
+    EmitEntry{"aten::scalar_tensor", scalar_tensor},
+    EmitEntry{"aten::zero", zeros},
+    EmitEntry{"aten::zeros", zeros},
+    EmitEntry{"aten::zeros_like", zeros},
 };
 
 }  // namespace
 
-OpEntries creation_ops() { return kCreationOps; }
+EmitEntries creation_ops() { return kCreationOps; }
 
 }  // namespace leapp::onnx_ops

@@ -234,36 +234,36 @@ void pad_mode(OpBuilder& b) {
 }
 
 constexpr std::array kJoiningOps = {
-    OpEntry{"aten::_chunk_cat", chunk_cat},
-    OpEntry{"aten::_pad_circular", pad_mode, "wrap"},
-    OpEntry{"aten::block_diag", block_diag},
-    OpEntry{"aten::cartesian_prod", cartesian_product},
-    OpEntry{"aten::cat", cat},
-    OpEntry{"aten::column_stack", stack_along, "column"},
-    OpEntry{"aten::combinations", combinations},
-    OpEntry{"aten::concat", cat},
-    OpEntry{"aten::concatenate", cat},
-    OpEntry{"aten::constant_pad_nd", constant_pad},
-    OpEntry{"aten::dstack", stack_along, "d"},
-    OpEntry{"aten::hstack", stack_along, "h"},
-    OpEntry{"aten::pad", pad},
-    OpEntry{"aten::reflection_pad1d", pad_mode, "reflect"},
-    OpEntry{"aten::reflection_pad2d", pad_mode, "reflect"},
-    OpEntry{"aten::reflection_pad3d", pad_mode, "reflect"},
-    OpEntry{"aten::repeat", repeat},
-    OpEntry{"aten::repeat_interleave.self_Tensor", repeat_interleave},
-    OpEntry{"aten::repeat_interleave.self_int", repeat_interleave},
-    OpEntry{"aten::replication_pad1d", pad_mode, "edge"},
-    OpEntry{"aten::replication_pad2d", pad_mode, "edge"},
-    OpEntry{"aten::replication_pad3d", pad_mode, "edge"},
-    OpEntry{"aten::row_stack", stack_along, "v"},
-    OpEntry{"aten::stack", stack},
-    OpEntry{"aten::tile", tile},
-    OpEntry{"aten::vstack", stack_along, "v"},
+    EmitEntry{"aten::_chunk_cat", chunk_cat},
+    EmitEntry{"aten::_pad_circular", pad_mode, "wrap"},
+    EmitEntry{"aten::block_diag", block_diag},
+    EmitEntry{"aten::cartesian_prod", cartesian_product},
+    EmitEntry{"aten::cat", cat},
+    EmitEntry{"aten::column_stack", stack_along, "column"},
+    EmitEntry{"aten::combinations", combinations},
+    EmitEntry{"aten::concat", cat},
+    EmitEntry{"aten::concatenate", cat},
+    EmitEntry{"aten::constant_pad_nd", constant_pad},
+    EmitEntry{"aten::dstack", stack_along, "d"},
+    EmitEntry{"aten::hstack", stack_along, "h"},
+    EmitEntry{"aten::pad", pad},
+    EmitEntry{"aten::reflection_pad1d", pad_mode, "reflect"},
+    EmitEntry{"aten::reflection_pad2d", pad_mode, "reflect"},
+    EmitEntry{"aten::reflection_pad3d", pad_mode, "reflect"},
+    EmitEntry{"aten::repeat", repeat},
+    EmitEntry{"aten::repeat_interleave.self_Tensor", repeat_interleave},
+    EmitEntry{"aten::repeat_interleave.self_int", repeat_interleave},
+    EmitEntry{"aten::replication_pad1d", pad_mode, "edge"},
+    EmitEntry{"aten::replication_pad2d", pad_mode, "edge"},
+    EmitEntry{"aten::replication_pad3d", pad_mode, "edge"},
+    EmitEntry{"aten::row_stack", stack_along, "v"},
+    EmitEntry{"aten::stack", stack},
+    EmitEntry{"aten::tile", tile},
+    EmitEntry{"aten::vstack", stack_along, "v"},
 };
 
 }  // namespace
 
-OpEntries joining_ops() { return kJoiningOps; }
+EmitEntries joining_ops() { return kJoiningOps; }
 
 }  // namespace leapp::onnx_ops

@@ -40,14 +40,14 @@ Scatter scatter_operands(OpBuilder& b) {
   return s;
 }
 
-void scatter(OpBuilder& b) { b.bind(scatter_elements(b, scatter_operands(b), Reduction::kNone)); }
+void scatter(OpBuilder& b) { b.bind(scatter_elements(b, scatter_operands(b), ScatterMode::kNone)); }
 
-void scatter_add(OpBuilder& b) { b.bind(scatter_elements(b, scatter_operands(b), Reduction::kAdd)); }
+void scatter_add(OpBuilder& b) { b.bind(scatter_elements(b, scatter_operands(b), ScatterMode::kAdd)); }
 
 /// scatter(..., reduce="add" | "multiply")
 void scatter_combine(OpBuilder& b) {
   const bool product = b.text("reduce") == "multiply";
-  b.bind(scatter_elements(b, scatter_operands(b), product ? Reduction::kMul : Reduction::kAdd));
+  b.bind(scatter_elements(b, scatter_operands(b), product ? ScatterMode::kMul : ScatterMode::kAdd));
 }
 
 void scatter_reduce_op(OpBuilder& b) {
@@ -80,10 +80,10 @@ void index_add(OpBuilder& b) {
     const Tensor alpha = b.constant(b.scalar("alpha"), s.updates.dtype);
     s.updates = b.binary(s.updates.dtype == DType::kBool ? "And" : "Mul", s.updates, alpha);
   }
-  b.bind(scatter_elements(b, s, Reduction::kAdd));
+  b.bind(scatter_elements(b, s, ScatterMode::kAdd));
 }
 
-void index_write(OpBuilder& b) { b.bind(scatter_elements(b, slice_operands(b), Reduction::kNone)); }
+void index_write(OpBuilder& b) { b.bind(scatter_elements(b, slice_operands(b), ScatterMode::kNone)); }
 
 void index_reduce(OpBuilder& b) {
   b.bind(scatter_reduce(b, slice_operands(b), {b.text("reduce"), b.flag("include_self")}));
@@ -97,7 +97,7 @@ void put(OpBuilder& b) {
   const Tensor flat = b.reshape(x, {x.elements()});
   const Tensor places = b.reshape(wrap_index(b, index, x.elements()), {index.elements()});
   const Tensor source = b.reshape(b.operand("source", x.dtype), {index.elements()});
-  const Reduction reduction = b.flag("accumulate") ? Reduction::kAdd : Reduction::kNone;
+  const ScatterMode reduction = b.flag("accumulate") ? ScatterMode::kAdd : ScatterMode::kNone;
   b.bind(b.reshape(scatter_elements(b, {flat, places, source, 0}, reduction), x.shape));
 }
 
@@ -215,27 +215,27 @@ void masked_scatter(OpBuilder& b) {
 }
 
 constexpr std::array kScatterOps = {
-    OpEntry{"aten::as_strided_scatter", as_strided_scatter},
-    OpEntry{"aten::diagonal_scatter", diagonal_scatter},
-    OpEntry{"aten::index_add", index_add},
-    OpEntry{"aten::index_copy", index_write},
-    OpEntry{"aten::index_fill.int_Scalar", index_write},
-    OpEntry{"aten::index_fill.int_Tensor", index_write},
-    OpEntry{"aten::index_reduce", index_reduce},
-    OpEntry{"aten::masked_scatter", masked_scatter},
-    OpEntry{"aten::put", put},
-    OpEntry{"aten::scatter.reduce", scatter_combine},
-    OpEntry{"aten::scatter.src", scatter},
-    OpEntry{"aten::scatter.value", scatter},
-    OpEntry{"aten::scatter.value_reduce", scatter_combine},
-    OpEntry{"aten::scatter_add", scatter_add},
-    OpEntry{"aten::scatter_reduce.two", scatter_reduce_op},
-    OpEntry{"aten::select_scatter", select_scatter},
-    OpEntry{"aten::slice_scatter", slice_scatter},
+    EmitEntry{"aten::as_strided_scatter", as_strided_scatter},
+    EmitEntry{"aten::diagonal_scatter", diagonal_scatter},
+    EmitEntry{"aten::index_add", index_add},
+    EmitEntry{"aten::index_copy", index_write},
+    EmitEntry{"aten::index_fill.int_Scalar", index_write},
+    EmitEntry{"aten::index_fill.int_Tensor", index_write},
+    EmitEntry{"aten::index_reduce", index_reduce},
+    EmitEntry{"aten::masked_scatter", masked_scatter},
+    EmitEntry{"aten::put", put},
+    EmitEntry{"aten::scatter.reduce", scatter_combine},
+    EmitEntry{"aten::scatter.src", scatter},
+    EmitEntry{"aten::scatter.value", scatter},
+    EmitEntry{"aten::scatter.value_reduce", scatter_combine},
+    EmitEntry{"aten::scatter_add", scatter_add},
+    EmitEntry{"aten::scatter_reduce.two", scatter_reduce_op},
+    EmitEntry{"aten::select_scatter", select_scatter},
+    EmitEntry{"aten::slice_scatter", slice_scatter},
 };
 
 }  // namespace
 
-OpEntries scatter_ops() { return kScatterOps; }
+EmitEntries scatter_ops() { return kScatterOps; }
 
 }  // namespace leapp::onnx_ops

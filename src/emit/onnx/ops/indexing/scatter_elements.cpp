@@ -10,13 +10,13 @@
 namespace leapp::onnx_ops {
 namespace {
 
-Scalar identity_of(Reduction reduction, DType dtype) {
+Scalar identity_of(ScatterMode reduction, DType dtype) {
   switch (reduction) {
-    case Reduction::kMul:
+    case ScatterMode::kMul:
       return std::int64_t{1};
-    case Reduction::kMax:
+    case ScatterMode::kMax:
       return extreme_number(dtype, false);
-    case Reduction::kMin:
+    case ScatterMode::kMin:
       return extreme_number(dtype, true);
     default:
       return std::int64_t{0};
@@ -29,33 +29,33 @@ struct Names {
   const char* of_two;
 };
 
-Names names_of(Reduction reduction) {
+Names names_of(ScatterMode reduction) {
   switch (reduction) {
-    case Reduction::kMul:
+    case ScatterMode::kMul:
       return {"mul", "ReduceProd", "Mul"};
-    case Reduction::kMax:
+    case ScatterMode::kMax:
       return {"max", "ReduceMax", "Max"};
-    case Reduction::kMin:
+    case ScatterMode::kMin:
       return {"min", "ReduceMin", "Min"};
     default:
       return {"add", "ReduceSum", "Add"};
   }
 }
 
-bool opset_reduces(int opset, Reduction reduction) {
-  if (reduction == Reduction::kNone) return true;
-  const bool extreme = reduction == Reduction::kMax || reduction == Reduction::kMin;
+bool opset_reduces(int opset, ScatterMode reduction) {
+  if (reduction == ScatterMode::kNone) return true;
+  const bool extreme = reduction == ScatterMode::kMax || reduction == ScatterMode::kMin;
   return opset >= (extreme ? 18 : 16);
 }
 
-Tensor node(OpBuilder& b, const Scatter& s, Reduction reduction) {
+Tensor node(OpBuilder& b, const Scatter& s, ScatterMode reduction) {
   Attributes attributes = {{"axis", s.dim}};
-  if (reduction != Reduction::kNone) attributes.push_back({"reduction", std::string(names_of(reduction).attribute)});
+  if (reduction != ScatterMode::kNone) attributes.push_back({"reduction", std::string(names_of(reduction).attribute)});
   return b.add("ScatterElements", {s.data, s.index, s.updates}, s.data.type(), std::move(attributes));
 }
 
 /// For opsets whose ScatterElements overwrites only: every place against every update.
-Tensor spelled_out(OpBuilder& b, const Scatter& s, Reduction reduction) {
+Tensor spelled_out(OpBuilder& b, const Scatter& s, ScatterMode reduction) {
   const Names names = names_of(reduction);
   const Scalar nothing = identity_of(reduction, s.data.dtype);
   const std::int64_t places = s.data.size(s.dim);
@@ -73,13 +73,13 @@ Tensor spelled_out(OpBuilder& b, const Scatter& s, Reduction reduction) {
 /// The kernels' max and min may lose NaN; torch's keep it.
 Tensor keeping_nan(OpBuilder& b, const Scatter& s, const Tensor& found) {
   const auto flags = [&](const Tensor& x) { return b.cast(is_nan(b, x), DType::kInt32); };
-  const Tensor nan = scatter_elements(b, {flags(s.data), s.index, flags(s.updates), s.dim}, Reduction::kMax);
+  const Tensor nan = scatter_elements(b, {flags(s.data), s.index, flags(s.updates), s.dim}, ScatterMode::kMax);
   const Tensor value = b.constant(std::numeric_limits<double>::quiet_NaN(), found.dtype);
   return b.where(compare_number(b, "Greater", nan, 0), value, found);
 }
 
 Tensor mean_of(OpBuilder& b, const Scatter& s, const Scatter& sums) {
-  const Tensor total = scatter_elements(b, sums, Reduction::kAdd);
+  const Tensor total = scatter_elements(b, sums, ScatterMode::kAdd);
   // `sums.data` is zero where an update replaces it, so the count starts there at zero as well.
   const bool replaced = sums.data.id != s.data.id;
   const Tensor ones = b.full(std::int64_t{1}, s.data.type());
@@ -87,9 +87,9 @@ Tensor mean_of(OpBuilder& b, const Scatter& s, const Scatter& sums) {
   Tensor start = ones;
   if (replaced) {
     const Tensor zero_each = b.full(std::int64_t{0}, s.updates.type());
-    start = scatter_elements(b, {ones, s.index, zero_each, s.dim}, Reduction::kNone);
+    start = scatter_elements(b, {ones, s.index, zero_each, s.dim}, ScatterMode::kNone);
   }
-  const Tensor count = scatter_elements(b, {start, s.index, one_each, s.dim}, Reduction::kAdd);
+  const Tensor count = scatter_elements(b, {start, s.index, one_each, s.dim}, ScatterMode::kAdd);
   const Tensor quotient = b.binary("Div", total, count);
   if (is_floating(s.data.dtype)) return quotient;
   // Down, where Div goes toward zero.
@@ -118,7 +118,7 @@ DType accumulation_dtype(DType dtype) {
   return dtype == DType::kUInt32 ? DType::kInt64 : DType::kInt32;
 }
 
-Tensor scatter_elements(OpBuilder& b, const Scatter& scatter, Reduction reduction) {
+Tensor scatter_elements(OpBuilder& b, const Scatter& scatter, ScatterMode reduction) {
   Scatter s = scatter;
   if (s.index.elements() == 0) return s.data;
   const DType dtype = s.data.dtype;
@@ -127,12 +127,12 @@ Tensor scatter_elements(OpBuilder& b, const Scatter& scatter, Reduction reductio
     for (Tensor* tensor : {&s.data, &s.index, &s.updates}) *tensor = b.reshape(*tensor, {1});
   }
   s.dim = wrap_dim(s.dim, s.data.rank());
-  if (reduction != Reduction::kNone) {
+  if (reduction != ScatterMode::kNone) {
     s.data = b.cast(s.data, accumulation_dtype(dtype));
     s.updates = b.cast(s.updates, s.data.dtype);
   }
   Tensor found = opset_reduces(b.opset(), reduction) ? node(b, s, reduction) : spelled_out(b, s, reduction);
-  const bool extreme = reduction == Reduction::kMax || reduction == Reduction::kMin;
+  const bool extreme = reduction == ScatterMode::kMax || reduction == ScatterMode::kMin;
   if (extreme && is_floating(dtype)) found = keeping_nan(b, s, found);
   return b.reshape(b.cast(found, dtype), shape);
 }
@@ -144,21 +144,21 @@ Tensor scatter_reduce(OpBuilder& b, const Scatter& scatter, const ScatterReduce&
   s.data = b.cast(s.data, accumulation_dtype(dtype));
   s.updates = b.cast(s.updates, s.data.dtype);
   const std::string& name = options.reduce;
-  const Reduction reduction = name == "prod"   ? Reduction::kMul
-                              : name == "amax" ? Reduction::kMax
-                              : name == "amin" ? Reduction::kMin
-                                               : Reduction::kAdd;
+  const ScatterMode reduction = name == "prod"   ? ScatterMode::kMul
+                                : name == "amax" ? ScatterMode::kMax
+                                : name == "amin" ? ScatterMode::kMin
+                                                 : ScatterMode::kAdd;
   Scatter from = s;
   if (!options.include_self && s.index.elements() != 0) {
     const Tensor nothing = b.full(identity_of(reduction, s.data.dtype), s.updates.type());
-    from.data = scatter_elements(b, {s.data, s.index, nothing, s.dim}, Reduction::kNone);
+    from.data = scatter_elements(b, {s.data, s.index, nothing, s.dim}, ScatterMode::kNone);
   }
   return b.cast(name == "mean" ? mean_of(b, s, from) : scatter_elements(b, from, reduction), dtype);
 }
 
 Tensor add_rows(OpBuilder& b, const Tensor& data, const Tensor& index, const Tensor& updates) {
   const Tensor rows = b.expand(b.unsqueeze(index, {-1}), updates.shape);
-  return scatter_elements(b, {data, rows, updates, 0}, Reduction::kAdd);
+  return scatter_elements(b, {data, rows, updates, 0}, ScatterMode::kAdd);
 }
 
 Tensor wrap_index(OpBuilder& b, const Tensor& index, std::int64_t size) {

@@ -8,7 +8,7 @@
 
 namespace leapp::onnx_ops {
 
-enum class Reduction : std::uint8_t { kNone, kAdd, kMul, kMax, kMin };
+enum class ScatterMode : std::uint8_t { kNone, kAdd, kMul, kMax, kMin };
 
 /// As torch.scatter: data[..., index[i, j, k], ...] = updates[i, j, k], the index replacing the one of `dim`.
 struct Scatter {
@@ -17,7 +17,7 @@ struct Scatter {
   Tensor updates;  ///< as long as the index in every dimension
   std::int64_t dim = 0;
 };
-Tensor scatter_elements(OpBuilder& b, const Scatter& scatter, Reduction reduction);
+Tensor scatter_elements(OpBuilder& b, const Scatter& scatter, ScatterMode reduction);
 
 /// As torch.scatter_reduce, where places that nothing is written to keep their value.
 struct ScatterReduce {

@@ -89,12 +89,12 @@ void complex_einsum(OpBuilder& b) {
   b.bind(0, ComplexTensor{sums[0], sums[1]});
 }
 
-constexpr std::array kEinsumOps = {OpEntry{"aten::einsum", einsum}};
-constexpr std::array kComplexEinsumOps = {OpEntry{"aten::einsum", complex_einsum}};
+constexpr std::array kEinsumOps = {EmitEntry{"aten::einsum", einsum}};
+constexpr std::array kComplexEinsumOps = {EmitEntry{"aten::einsum", complex_einsum}};
 
 }  // namespace
 
-OpEntries einsum_ops() { return kEinsumOps; }
-OpEntries complex_einsum_ops() { return kComplexEinsumOps; }
+EmitEntries einsum_ops() { return kEinsumOps; }
+EmitEntries complex_einsum_ops() { return kComplexEinsumOps; }
 
 }  // namespace leapp::onnx_ops

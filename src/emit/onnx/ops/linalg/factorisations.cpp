@@ -151,23 +151,23 @@ void ormqr(OpBuilder& b) {
 }
 
 constexpr std::array kFactorisationOps = {
-    OpEntry{"aten::_lu_with_info", lu_factor},
-    OpEntry{"aten::geqrf", geqrf},
-    OpEntry{"aten::linalg_householder_product", householder_product},
-    OpEntry{"aten::linalg_lu", lu},
-    OpEntry{"aten::linalg_lu_factor", lu_factor},
-    OpEntry{"aten::linalg_lu_factor_ex", lu_factor},
-    OpEntry{"aten::linalg_lu_solve", linalg_lu_solve},
-    OpEntry{"aten::linalg_qr", linalg_qr},
-    OpEntry{"aten::lu_solve", lu_solve},
-    OpEntry{"aten::lu_unpack", lu_unpack},
-    OpEntry{"aten::orgqr", householder_product},
-    OpEntry{"aten::ormqr", ormqr},
-    OpEntry{"aten::qr", old_qr},
+    EmitEntry{"aten::_lu_with_info", lu_factor},
+    EmitEntry{"aten::geqrf", geqrf},
+    EmitEntry{"aten::linalg_householder_product", householder_product},
+    EmitEntry{"aten::linalg_lu", lu},
+    EmitEntry{"aten::linalg_lu_factor", lu_factor},
+    EmitEntry{"aten::linalg_lu_factor_ex", lu_factor},
+    EmitEntry{"aten::linalg_lu_solve", linalg_lu_solve},
+    EmitEntry{"aten::linalg_qr", linalg_qr},
+    EmitEntry{"aten::lu_solve", lu_solve},
+    EmitEntry{"aten::lu_unpack", lu_unpack},
+    EmitEntry{"aten::orgqr", householder_product},
+    EmitEntry{"aten::ormqr", ormqr},
+    EmitEntry{"aten::qr", old_qr},
 };
 
 }  // namespace
 
-OpEntries factorisation_ops() { return kFactorisationOps; }
+EmitEntries factorisation_ops() { return kFactorisationOps; }
 
 }  // namespace leapp::onnx_ops

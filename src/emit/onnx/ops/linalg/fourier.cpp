@@ -184,13 +184,13 @@ void complex_to_real(OpBuilder& b) {
 }
 
 constexpr std::array kFourierOps = {
-    OpEntry{"aten::_fft_c2c", complex_to_complex},
-    OpEntry{"aten::_fft_c2r", complex_to_real},
-    OpEntry{"aten::_fft_r2c", real_to_complex},
+    EmitEntry{"aten::_fft_c2c", complex_to_complex},
+    EmitEntry{"aten::_fft_c2r", complex_to_real},
+    EmitEntry{"aten::_fft_r2c", real_to_complex},
 };
 
 }  // namespace
 
-OpEntries fourier_ops() { return kFourierOps; }
+EmitEntries fourier_ops() { return kFourierOps; }
 
 }  // namespace leapp::onnx_ops

@@ -48,11 +48,11 @@ void grouped_mm(OpBuilder& b) {
 }
 
 constexpr std::array kGroupedProductOps = {
-    OpEntry{"aten::_grouped_mm", grouped_mm},
+    EmitEntry{"aten::_grouped_mm", grouped_mm},
 };
 
 }  // namespace
 
-OpEntries grouped_product_ops() { return kGroupedProductOps; }
+EmitEntries grouped_product_ops() { return kGroupedProductOps; }
 
 }  // namespace leapp::onnx_ops

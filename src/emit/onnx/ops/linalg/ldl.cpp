@@ -230,13 +230,13 @@ void ldl_solve(OpBuilder& b) {
 }
 
 constexpr std::array kLdlOps = {
-    OpEntry{"aten::linalg_ldl_factor", ldl_factor},
-    OpEntry{"aten::linalg_ldl_factor_ex", ldl_factor},
-    OpEntry{"aten::linalg_ldl_solve", ldl_solve},
+    EmitEntry{"aten::linalg_ldl_factor", ldl_factor},
+    EmitEntry{"aten::linalg_ldl_factor_ex", ldl_factor},
+    EmitEntry{"aten::linalg_ldl_solve", ldl_solve},
 };
 
 }  // namespace
 
-OpEntries ldl_ops() { return kLdlOps; }
+EmitEntries ldl_ops() { return kLdlOps; }
 
 }  // namespace leapp::onnx_ops

@@ -258,36 +258,36 @@ void bilinear(OpBuilder& b) {
 }
 
 constexpr std::array kLinearAlgebraOps = {
-    OpEntry{"aten::addbmm", addbmm},
-    OpEntry{"aten::addmm", addmm},
-    OpEntry{"aten::addmv", addmv},
-    OpEntry{"aten::addr", addr},
-    OpEntry{"aten::baddbmm", baddbmm},
-    OpEntry{"aten::bilinear", bilinear},
-    OpEntry{"aten::bmm", product},
-    OpEntry{"aten::chain_matmul", multi_dot},
-    OpEntry{"aten::cross", cross},
-    OpEntry{"aten::dot", product},
-    OpEntry{"aten::ger", outer},
-    OpEntry{"aten::inner", inner},
-    OpEntry{"aten::kron", kron},
-    OpEntry{"aten::linalg_cross", cross},
-    OpEntry{"aten::linalg_matmul", product},
-    OpEntry{"aten::linalg_matrix_power", matrix_power},
-    OpEntry{"aten::linalg_multi_dot", multi_dot},
-    OpEntry{"aten::linalg_vecdot", vecdot},
-    OpEntry{"aten::linear", linear},
-    OpEntry{"aten::matmul", product},
-    OpEntry{"aten::matrix_power", matrix_power},
-    OpEntry{"aten::mm", product},
-    OpEntry{"aten::mv", product},
-    OpEntry{"aten::outer", outer},
-    OpEntry{"aten::tensordot", tensordot},
-    OpEntry{"aten::vdot", product},
+    EmitEntry{"aten::addbmm", addbmm},
+    EmitEntry{"aten::addmm", addmm},
+    EmitEntry{"aten::addmv", addmv},
+    EmitEntry{"aten::addr", addr},
+    EmitEntry{"aten::baddbmm", baddbmm},
+    EmitEntry{"aten::bilinear", bilinear},
+    EmitEntry{"aten::bmm", product},
+    EmitEntry{"aten::chain_matmul", multi_dot},
+    EmitEntry{"aten::cross", cross},
+    EmitEntry{"aten::dot", product},
+    EmitEntry{"aten::ger", outer},
+    EmitEntry{"aten::inner", inner},
+    EmitEntry{"aten::kron", kron},
+    EmitEntry{"aten::linalg_cross", cross},
+    EmitEntry{"aten::linalg_matmul", product},
+    EmitEntry{"aten::linalg_matrix_power", matrix_power},
+    EmitEntry{"aten::linalg_multi_dot", multi_dot},
+    EmitEntry{"aten::linalg_vecdot", vecdot},
+    EmitEntry{"aten::linear", linear},
+    EmitEntry{"aten::matmul", product},
+    EmitEntry{"aten::matrix_power", matrix_power},
+    EmitEntry{"aten::mm", product},
+    EmitEntry{"aten::mv", product},
+    EmitEntry{"aten::outer", outer},
+    EmitEntry{"aten::tensordot", tensordot},
+    EmitEntry{"aten::vdot", product},
 };
 
 }  // namespace
 
-OpEntries linear_algebra_ops() { return kLinearAlgebraOps; }
+EmitEntries linear_algebra_ops() { return kLinearAlgebraOps; }
 
 }  // namespace leapp::onnx_ops

@@ -219,31 +219,31 @@ void vander(OpBuilder& b) {
 }
 
 constexpr std::array kNormOps = {
-    OpEntry{"aten::_cdist_forward", all_distances},
-    OpEntry{"aten::cdist", all_distances},
-    OpEntry{"aten::corrcoef", corrcoef},
-    OpEntry{"aten::cosine_similarity", cosine_similarity},
-    OpEntry{"aten::cov", cov},
-    OpEntry{"aten::det", det},
-    OpEntry{"aten::dist", distance},
-    OpEntry{"aten::linalg_det", det},
-    OpEntry{"aten::linalg_matrix_norm", matrix_norm},
-    OpEntry{"aten::linalg_matrix_norm.str_ord", named_matrix_norm},
-    OpEntry{"aten::linalg_norm", linalg_norm},
-    OpEntry{"aten::linalg_norm.ord_str", named_norm},
-    OpEntry{"aten::linalg_slogdet", sign_log_det},
-    OpEntry{"aten::linalg_vander", vander},
-    OpEntry{"aten::logdet", log_det},
-    OpEntry{"aten::nuclear_norm", nuclear_norm},
-    OpEntry{"aten::nuclear_norm.dim", nuclear_norm},
-    OpEntry{"aten::pairwise_distance", pairwise_distance},
-    OpEntry{"aten::pdist", own_distances},
-    OpEntry{"aten::renorm", renorm},
-    OpEntry{"aten::slogdet", sign_log_det},
+    EmitEntry{"aten::_cdist_forward", all_distances},
+    EmitEntry{"aten::cdist", all_distances},
+    EmitEntry{"aten::corrcoef", corrcoef},
+    EmitEntry{"aten::cosine_similarity", cosine_similarity},
+    EmitEntry{"aten::cov", cov},
+    EmitEntry{"aten::det", det},
+    EmitEntry{"aten::dist", distance},
+    EmitEntry{"aten::linalg_det", det},
+    EmitEntry{"aten::linalg_matrix_norm", matrix_norm},
+    EmitEntry{"aten::linalg_matrix_norm.str_ord", named_matrix_norm},
+    EmitEntry{"aten::linalg_norm", linalg_norm},
+    EmitEntry{"aten::linalg_norm.ord_str", named_norm},
+    EmitEntry{"aten::linalg_slogdet", sign_log_det},
+    EmitEntry{"aten::linalg_vander", vander},
+    EmitEntry{"aten::logdet", log_det},
+    EmitEntry{"aten::nuclear_norm", nuclear_norm},
+    EmitEntry{"aten::nuclear_norm.dim", nuclear_norm},
+    EmitEntry{"aten::pairwise_distance", pairwise_distance},
+    EmitEntry{"aten::pdist", own_distances},
+    EmitEntry{"aten::renorm", renorm},
+    EmitEntry{"aten::slogdet", sign_log_det},
 };
 
 }  // namespace
 
-OpEntries norm_ops() { return kNormOps; }
+EmitEntries norm_ops() { return kNormOps; }
 
 }  // namespace leapp::onnx_ops

@@ -124,24 +124,24 @@ void tensor_solve(OpBuilder& b) {
 }
 
 constexpr std::array kSolverOps = {
-    OpEntry{"aten::cholesky", cholesky},
-    OpEntry{"aten::cholesky_inverse", cholesky_inverse},
-    OpEntry{"aten::cholesky_solve", cholesky_solve},
-    OpEntry{"aten::inverse", inverse},
-    OpEntry{"aten::linalg_cholesky", cholesky},
-    OpEntry{"aten::linalg_cholesky_ex", cholesky},
-    OpEntry{"aten::linalg_inv", inverse},
-    OpEntry{"aten::linalg_inv_ex", inverse},
-    OpEntry{"aten::linalg_solve", solve},
-    OpEntry{"aten::linalg_solve_ex", solve},
-    OpEntry{"aten::linalg_solve_triangular", solve_triangular},
-    OpEntry{"aten::linalg_tensorinv", tensor_inverse},
-    OpEntry{"aten::linalg_tensorsolve", tensor_solve},
-    OpEntry{"aten::triangular_solve", old_triangular_solve},
+    EmitEntry{"aten::cholesky", cholesky},
+    EmitEntry{"aten::cholesky_inverse", cholesky_inverse},
+    EmitEntry{"aten::cholesky_solve", cholesky_solve},
+    EmitEntry{"aten::inverse", inverse},
+    EmitEntry{"aten::linalg_cholesky", cholesky},
+    EmitEntry{"aten::linalg_cholesky_ex", cholesky},
+    EmitEntry{"aten::linalg_inv", inverse},
+    EmitEntry{"aten::linalg_inv_ex", inverse},
+    EmitEntry{"aten::linalg_solve", solve},
+    EmitEntry{"aten::linalg_solve_ex", solve},
+    EmitEntry{"aten::linalg_solve_triangular", solve_triangular},
+    EmitEntry{"aten::linalg_tensorinv", tensor_inverse},
+    EmitEntry{"aten::linalg_tensorsolve", tensor_solve},
+    EmitEntry{"aten::triangular_solve", old_triangular_solve},
 };
 
 }  // namespace
 
-OpEntries solver_ops() { return kSolverOps; }
+EmitEntries solver_ops() { return kSolverOps; }
 
 }  // namespace leapp::onnx_ops

@@ -182,27 +182,27 @@ void matrix_exp(OpBuilder& b) {
 }
 
 constexpr std::array kSpectralOps = {
-    OpEntry{"aten::_linalg_eigh", eigenvalues},
-    OpEntry{"aten::_linalg_svd", svd},
-    OpEntry{"aten::linalg_cond", cond},
-    OpEntry{"aten::linalg_cond.p_str", named_cond},
-    OpEntry{"aten::linalg_eigh", eigenvalues},
-    OpEntry{"aten::linalg_eigvalsh", eigenvalues},
-    OpEntry{"aten::linalg_lstsq", lstsq},
-    OpEntry{"aten::linalg_matrix_exp", matrix_exp},
-    OpEntry{"aten::linalg_matrix_rank", matrix_rank},
-    OpEntry{"aten::linalg_matrix_rank.atol_rtol_float", matrix_rank},
-    OpEntry{"aten::linalg_matrix_rank.atol_rtol_tensor", matrix_rank},
-    OpEntry{"aten::linalg_matrix_rank.tol_tensor", matrix_rank},
-    OpEntry{"aten::linalg_pinv", pinv},
-    OpEntry{"aten::linalg_pinv.atol_rtol_float", pinv},
-    OpEntry{"aten::linalg_pinv.atol_rtol_tensor", pinv},
-    OpEntry{"aten::linalg_pinv.rcond_tensor", pinv},
-    OpEntry{"aten::linalg_svd", svd},
-    OpEntry{"aten::linalg_svdvals", svdvals},
-    OpEntry{"aten::matrix_exp", matrix_exp},
-    OpEntry{"aten::pinverse", pinv},
-    OpEntry{"aten::svd", svd},
+    EmitEntry{"aten::_linalg_eigh", eigenvalues},
+    EmitEntry{"aten::_linalg_svd", svd},
+    EmitEntry{"aten::linalg_cond", cond},
+    EmitEntry{"aten::linalg_cond.p_str", named_cond},
+    EmitEntry{"aten::linalg_eigh", eigenvalues},
+    EmitEntry{"aten::linalg_eigvalsh", eigenvalues},
+    EmitEntry{"aten::linalg_lstsq", lstsq},
+    EmitEntry{"aten::linalg_matrix_exp", matrix_exp},
+    EmitEntry{"aten::linalg_matrix_rank", matrix_rank},
+    EmitEntry{"aten::linalg_matrix_rank.atol_rtol_float", matrix_rank},
+    EmitEntry{"aten::linalg_matrix_rank.atol_rtol_tensor", matrix_rank},
+    EmitEntry{"aten::linalg_matrix_rank.tol_tensor", matrix_rank},
+    EmitEntry{"aten::linalg_pinv", pinv},
+    EmitEntry{"aten::linalg_pinv.atol_rtol_float", pinv},
+    EmitEntry{"aten::linalg_pinv.atol_rtol_tensor", pinv},
+    EmitEntry{"aten::linalg_pinv.rcond_tensor", pinv},
+    EmitEntry{"aten::linalg_svd", svd},
+    EmitEntry{"aten::linalg_svdvals", svdvals},
+    EmitEntry{"aten::matrix_exp", matrix_exp},
+    EmitEntry{"aten::pinverse", pinv},
+    EmitEntry{"aten::svd", svd},
 };
 
 }  // namespace
@@ -213,6 +213,6 @@ Tensor spectral_norm(OpBuilder& b, const Tensor& x, const SpectralNorm& norm) {
   return b.cast(b.reduce(reduction, values, {-1}, false), x.dtype);
 }
 
-OpEntries spectral_ops() { return kSpectralOps; }
+EmitEntries spectral_ops() { return kSpectralOps; }
 
 }  // namespace leapp::onnx_ops

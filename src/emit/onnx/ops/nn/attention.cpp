@@ -276,15 +276,15 @@ void encoder_layer(OpBuilder& b) {
 }
 
 constexpr std::array kAttentionOps = {
-    OpEntry{"aten::_native_multi_head_attention", native_multi_head},
-    OpEntry{"aten::_scaled_dot_product_attention_math", sdpa_math},
-    OpEntry{"aten::_scaled_dot_product_flash_attention_for_cpu", sdpa_flash},
-    OpEntry{"aten::_transformer_encoder_layer_fwd", encoder_layer},
-    OpEntry{"aten::scaled_dot_product_attention", sdpa},
+    EmitEntry{"aten::_native_multi_head_attention", native_multi_head},
+    EmitEntry{"aten::_scaled_dot_product_attention_math", sdpa_math},
+    EmitEntry{"aten::_scaled_dot_product_flash_attention_for_cpu", sdpa_flash},
+    EmitEntry{"aten::_transformer_encoder_layer_fwd", encoder_layer},
+    EmitEntry{"aten::scaled_dot_product_attention", sdpa},
 };
 
 }  // namespace
 
-OpEntries attention_ops() { return kAttentionOps; }
+EmitEntries attention_ops() { return kAttentionOps; }
 
 }  // namespace leapp::onnx_ops

@@ -254,26 +254,26 @@ void col2im(OpBuilder& b) {
 }
 
 constexpr std::array kConvolutionOps = {
-    OpEntry{"aten::_convolution", convolution},
-    OpEntry{"aten::_convolution.deprecated", convolution},
-    OpEntry{"aten::_convolution_mode", conv_named_padding},
-    OpEntry{"aten::col2im", col2im},
-    OpEntry{"aten::conv1d", conv},
-    OpEntry{"aten::conv1d.padding", conv_named_padding},
-    OpEntry{"aten::conv2d", conv},
-    OpEntry{"aten::conv2d.padding", conv_named_padding},
-    OpEntry{"aten::conv3d", conv},
-    OpEntry{"aten::conv3d.padding", conv_named_padding},
-    OpEntry{"aten::conv_tbc", conv_tbc},
-    OpEntry{"aten::conv_transpose1d", conv_transpose},
-    OpEntry{"aten::conv_transpose2d.input", conv_transpose},
-    OpEntry{"aten::conv_transpose3d.input", conv_transpose},
-    OpEntry{"aten::convolution", convolution},
-    OpEntry{"aten::im2col", im2col},
+    EmitEntry{"aten::_convolution", convolution},
+    EmitEntry{"aten::_convolution.deprecated", convolution},
+    EmitEntry{"aten::_convolution_mode", conv_named_padding},
+    EmitEntry{"aten::col2im", col2im},
+    EmitEntry{"aten::conv1d", conv},
+    EmitEntry{"aten::conv1d.padding", conv_named_padding},
+    EmitEntry{"aten::conv2d", conv},
+    EmitEntry{"aten::conv2d.padding", conv_named_padding},
+    EmitEntry{"aten::conv3d", conv},
+    EmitEntry{"aten::conv3d.padding", conv_named_padding},
+    EmitEntry{"aten::conv_tbc", conv_tbc},
+    EmitEntry{"aten::conv_transpose1d", conv_transpose},
+    EmitEntry{"aten::conv_transpose2d.input", conv_transpose},
+    EmitEntry{"aten::conv_transpose3d.input", conv_transpose},
+    EmitEntry{"aten::convolution", convolution},
+    EmitEntry{"aten::im2col", im2col},
 };
 
 }  // namespace
 
-OpEntries convolution_ops() { return kConvolutionOps; }
+EmitEntries convolution_ops() { return kConvolutionOps; }
 
 }  // namespace leapp::onnx_ops

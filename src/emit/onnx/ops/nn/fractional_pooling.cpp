@@ -84,12 +84,12 @@ void fractional_max_pool(OpBuilder& b) {
 }
 
 constexpr std::array kFractionalPoolingOps = {
-    OpEntry{"aten::fractional_max_pool2d", fractional_max_pool},
-    OpEntry{"aten::fractional_max_pool3d", fractional_max_pool},
+    EmitEntry{"aten::fractional_max_pool2d", fractional_max_pool},
+    EmitEntry{"aten::fractional_max_pool3d", fractional_max_pool},
 };
 
 }  // namespace
 
-OpEntries fractional_pooling_ops() { return kFractionalPoolingOps; }
+EmitEntries fractional_pooling_ops() { return kFractionalPoolingOps; }
 
 }  // namespace leapp::onnx_ops

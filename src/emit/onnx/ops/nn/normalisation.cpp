@@ -295,23 +295,23 @@ void weight_norm(OpBuilder& b) {
 }
 
 constexpr std::array kNormalisationOps = {
-    OpEntry{"aten::_batch_norm_no_update", batch_norm_no_training},
-    OpEntry{"aten::_batch_norm_with_update_functional", batch_norm_with_update},
-    OpEntry{"aten::_fused_rms_norm", rms_norm},
-    OpEntry{"aten::_native_batch_norm_legit", batch_norm},
-    OpEntry{"aten::_native_batch_norm_legit.no_stats", batch_norm},
-    OpEntry{"aten::_native_batch_norm_legit_functional", batch_norm},
-    OpEntry{"aten::_native_batch_norm_legit_no_training", batch_norm_no_training},
-    OpEntry{"aten::_weight_norm", weight_norm},
-    OpEntry{"aten::_weight_norm_interface", weight_norm},
-    OpEntry{"aten::batch_norm", batch_norm},
-    OpEntry{"aten::group_norm", group_norm_op},
-    OpEntry{"aten::instance_norm", instance_norm},
-    OpEntry{"aten::layer_norm", layer_norm_op},
-    OpEntry{"aten::native_batch_norm", batch_norm},
-    OpEntry{"aten::native_group_norm", native_group_norm},
-    OpEntry{"aten::native_layer_norm", native_layer_norm},
-    OpEntry{"aten::rms_norm", rms_norm},
+    EmitEntry{"aten::_batch_norm_no_update", batch_norm_no_training},
+    EmitEntry{"aten::_batch_norm_with_update_functional", batch_norm_with_update},
+    EmitEntry{"aten::_fused_rms_norm", rms_norm},
+    EmitEntry{"aten::_native_batch_norm_legit", batch_norm},
+    EmitEntry{"aten::_native_batch_norm_legit.no_stats", batch_norm},
+    EmitEntry{"aten::_native_batch_norm_legit_functional", batch_norm},
+    EmitEntry{"aten::_native_batch_norm_legit_no_training", batch_norm_no_training},
+    EmitEntry{"aten::_weight_norm", weight_norm},
+    EmitEntry{"aten::_weight_norm_interface", weight_norm},
+    EmitEntry{"aten::batch_norm", batch_norm},
+    EmitEntry{"aten::group_norm", group_norm_op},
+    EmitEntry{"aten::instance_norm", instance_norm},
+    EmitEntry{"aten::layer_norm", layer_norm_op},
+    EmitEntry{"aten::native_batch_norm", batch_norm},
+    EmitEntry{"aten::native_group_norm", native_group_norm},
+    EmitEntry{"aten::native_layer_norm", native_layer_norm},
+    EmitEntry{"aten::rms_norm", rms_norm},
 };
 
 }  // namespace
@@ -330,6 +330,6 @@ Tensor layer_norm(OpBuilder& b, const Tensor& x, const LayerNormOptions& options
                {{"axis", -options.dims}, {"epsilon", static_cast<float>(options.eps)}});
 }
 
-OpEntries normalisation_ops() { return kNormalisationOps; }
+EmitEntries normalisation_ops() { return kNormalisationOps; }
 
 }  // namespace leapp::onnx_ops

@@ -54,15 +54,15 @@ Network network_arguments(OpBuilder& b, DType dtype) {
   return network;
 }
 
-Cell cell_of(const Network& network, std::int64_t index) {
+CellStep cell_of(const Network& network, std::int64_t index) {
   const auto each = network.params.size() / static_cast<std::size_t>(network.layers * network.directions);
   const Tensor* params = network.params.data() + static_cast<std::size_t>(index) * each;
-  Cell cell{.kind = network.kind,
-            .input = params[0],
-            .hidden = params[1],
-            .input_bias = {},
-            .hidden_bias = {},
-            .projection = {}};
+  CellStep cell{.kind = network.kind,
+                .input = params[0],
+                .hidden = params[1],
+                .input_bias = {},
+                .hidden_bias = {},
+                .projection = {}};
   if (network.biases) {
     cell.input_bias = params[2];
     cell.hidden_bias = params[3];
@@ -167,12 +167,12 @@ void packed_sequence(OpBuilder& b) {
 void cell_op(OpBuilder& b) {
   const DType dtype = statistics_dtype(b.result().dtype);
   const CellKind kind = kind_of(b);
-  const Cell cell{.kind = kind,
-                  .input = b.operand("w_ih", dtype),
-                  .hidden = b.operand("w_hh", dtype),
-                  .input_bias = b.has("b_ih") ? b.operand("b_ih", dtype) : Tensor{},
-                  .hidden_bias = b.has("b_hh") ? b.operand("b_hh", dtype) : Tensor{},
-                  .projection = {}};
+  const CellStep cell{.kind = kind,
+                      .input = b.operand("w_ih", dtype),
+                      .hidden = b.operand("w_hh", dtype),
+                      .input_bias = b.has("b_ih") ? b.operand("b_ih", dtype) : Tensor{},
+                      .hidden_bias = b.has("b_hh") ? b.operand("b_hh", dtype) : Tensor{},
+                      .projection = {}};
   Tensor x = b.operand("input", dtype);
   CellState state = initial_state(b, kind, dtype);
   if (!b.ok()) return;
@@ -187,24 +187,24 @@ void cell_op(OpBuilder& b) {
 }
 
 constexpr std::array kRecurrentOps = {
-    OpEntry{"aten::_pack_padded_sequence", pack_sequence},
-    OpEntry{"aten::_pad_packed_sequence", pad_sequence},
-    OpEntry{"aten::gru.data", packed_sequence, "GRU"},
-    OpEntry{"aten::gru.input", sequence, "GRU"},
-    OpEntry{"aten::gru_cell", cell_op, "GRU"},
-    OpEntry{"aten::lstm.data", packed_sequence, "LSTM"},
-    OpEntry{"aten::lstm.input", sequence, "LSTM"},
-    OpEntry{"aten::lstm_cell", cell_op, "LSTM"},
-    OpEntry{"aten::rnn_relu.data", packed_sequence, "Relu"},
-    OpEntry{"aten::rnn_relu.input", sequence, "Relu"},
-    OpEntry{"aten::rnn_relu_cell", cell_op, "Relu"},
-    OpEntry{"aten::rnn_tanh.data", packed_sequence, "Tanh"},
-    OpEntry{"aten::rnn_tanh.input", sequence, "Tanh"},
-    OpEntry{"aten::rnn_tanh_cell", cell_op, "Tanh"},
+    EmitEntry{"aten::_pack_padded_sequence", pack_sequence},
+    EmitEntry{"aten::_pad_packed_sequence", pad_sequence},
+    EmitEntry{"aten::gru.data", packed_sequence, "GRU"},
+    EmitEntry{"aten::gru.input", sequence, "GRU"},
+    EmitEntry{"aten::gru_cell", cell_op, "GRU"},
+    EmitEntry{"aten::lstm.data", packed_sequence, "LSTM"},
+    EmitEntry{"aten::lstm.input", sequence, "LSTM"},
+    EmitEntry{"aten::lstm_cell", cell_op, "LSTM"},
+    EmitEntry{"aten::rnn_relu.data", packed_sequence, "Relu"},
+    EmitEntry{"aten::rnn_relu.input", sequence, "Relu"},
+    EmitEntry{"aten::rnn_relu_cell", cell_op, "Relu"},
+    EmitEntry{"aten::rnn_tanh.data", packed_sequence, "Tanh"},
+    EmitEntry{"aten::rnn_tanh.input", sequence, "Tanh"},
+    EmitEntry{"aten::rnn_tanh_cell", cell_op, "Tanh"},
 };
 
 }  // namespace
 
-OpEntries recurrent_ops() { return kRecurrentOps; }
+EmitEntries recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace leapp::onnx_ops

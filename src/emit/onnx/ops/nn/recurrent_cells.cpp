@@ -45,7 +45,7 @@ CellState cell_gates(OpBuilder& b, CellKind kind, const CellGates& gates, const 
   return {b.unary(kind == CellKind::kTanh ? "Tanh" : "Relu", b.binary("Add", gates.input, gates.hidden)), {}};
 }
 
-CellState cell_step(OpBuilder& b, const Cell& cell, const Tensor& x, const CellState& state) {
+CellState cell_step(OpBuilder& b, const CellStep& cell, const Tensor& x, const CellState& state) {
   const CellGates gates = {gemm(b, x, cell.input, cell.input_bias),
                            gemm(b, state.hidden, cell.hidden, cell.hidden_bias)};
   CellState next = cell_gates(b, cell.kind, gates, state);

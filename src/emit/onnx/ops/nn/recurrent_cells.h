@@ -14,7 +14,7 @@ namespace leapp::onnx_ops {
 enum class CellKind : std::uint8_t { kGru, kLstm, kTanh, kRelu };
 
 /// One layer in one direction; weights, as torch has them: gates stacked along the rows.
-struct Cell {
+struct CellStep {
   CellKind kind = CellKind::kTanh;
   Tensor input;   ///< [gates * hidden, features]
   Tensor hidden;  ///< [gates * hidden, hidden]; of a projection: [gates * hidden, projected]
@@ -29,7 +29,7 @@ struct CellState {
 };
 
 /// `x` is [batch, features], states are [batch, hidden].
-CellState cell_step(OpBuilder& b, const Cell& cell, const Tensor& x, const CellState& state);
+CellState cell_step(OpBuilder& b, const CellStep& cell, const Tensor& x, const CellState& state);
 
 /// What follows the products with the weights.
 struct CellGates {

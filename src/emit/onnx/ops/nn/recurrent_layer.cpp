@@ -41,7 +41,7 @@ struct RowBlock {
 };
 
 /// The blocks of `part` in ONNX's order; an absent bias counts as zeros.
-void append_gates(OpBuilder& b, const Cell& cell, Tensor part, std::vector<RowBlock>& blocks) {
+void append_gates(OpBuilder& b, const CellStep& cell, Tensor part, std::vector<RowBlock>& blocks) {
   const Ints order = gate_order(cell.kind);
   const std::int64_t rows = cell.input.size(0) / std::ssize(order);
   if (!part.present()) part = b.full(0.0, {cell.input.dtype, {cell.input.size(0)}});
@@ -79,17 +79,17 @@ struct PackedWeights {
   Tensor bias;
 };
 
-PackedWeights pack_weights(OpBuilder& b, const std::vector<Cell>& cells) {
+PackedWeights pack_weights(OpBuilder& b, const std::vector<CellStep>& cells) {
   std::vector<RowBlock> input;
   std::vector<RowBlock> hidden;
   std::vector<RowBlock> bias;
-  for (const Cell& cell : cells) {
+  for (const CellStep& cell : cells) {
     append_gates(b, cell, cell.input, input);
     append_gates(b, cell, cell.hidden, hidden);
     append_gates(b, cell, cell.input_bias, bias);
     append_gates(b, cell, cell.hidden_bias, bias);
   }
-  const Cell& first = cells[0];
+  const CellStep& first = cells[0];
   const std::int64_t count = std::ssize(cells);
   const std::int64_t rows = first.input.size(0);
   PackedWeights packed = {stack_rows(b, input, {count, rows, first.input.size(1)}),
@@ -150,7 +150,7 @@ struct DirectionResult {
   CellState last;
 };
 
-DirectionResult run_direction(OpBuilder& b, const Cell& cell, const Tensor& x, CellState state) {
+DirectionResult run_direction(OpBuilder& b, const CellStep& cell, const Tensor& x, CellState state) {
   const std::int64_t steps = x.size(0);
   DirectionResult result;
   for (std::int64_t step = 0; step < steps; ++step) {

@@ -11,9 +11,9 @@
 namespace leapp::onnx_ops {
 
 struct Layer {
-  std::vector<Cell> directions;  ///< forward, and backward if there are two
-  CellState initial;             ///< [directions, batch, hidden]
-  Tensor lengths;                ///< int32[batch]; absent: all sequences are as long as the input
+  std::vector<CellStep> directions;  ///< forward, and backward if there are two
+  CellState initial;                 ///< [directions, batch, hidden]
+  Tensor lengths;                    ///< int32[batch]; absent: all sequences are as long as the input
 };
 
 struct LayerResult {

@@ -108,13 +108,13 @@ void nms(OpBuilder& b) {
 }
 
 constexpr std::array kVisionOps = {
-    OpEntry{"torchvision::deform_conv2d", deform_conv2d},
-    OpEntry{"torchvision::nms", nms},
-    OpEntry{"torchvision::roi_align", roi_align},
+    EmitEntry{"torchvision::deform_conv2d", deform_conv2d},
+    EmitEntry{"torchvision::nms", nms},
+    EmitEntry{"torchvision::roi_align", roi_align},
 };
 
 }  // namespace
 
-OpEntries vision_ops() { return kVisionOps; }
+EmitEntries vision_ops() { return kVisionOps; }
 
 }  // namespace leapp::onnx_ops

@@ -103,22 +103,22 @@ void gradient(OpBuilder& b) {
 }
 
 constexpr std::array kCalculusOps = {
-    OpEntry{"aten::cumulative_trapezoid.dx", cumulative_trapezoid},
-    OpEntry{"aten::cumulative_trapezoid.x", cumulative_trapezoid},
-    OpEntry{"aten::diff", diff},
-    OpEntry{"aten::gradient.array", gradient},
-    OpEntry{"aten::gradient.scalararray", gradient},
-    OpEntry{"aten::gradient.scalarint", gradient},
-    OpEntry{"aten::gradient.scalarrayarray", gradient},
-    OpEntry{"aten::gradient.scalarrayint", gradient},
-    OpEntry{"aten::trapezoid.dx", trapezoid},
-    OpEntry{"aten::trapezoid.x", trapezoid},
-    OpEntry{"aten::trapz.dx", trapezoid},
-    OpEntry{"aten::trapz.x", trapezoid},
+    EmitEntry{"aten::cumulative_trapezoid.dx", cumulative_trapezoid},
+    EmitEntry{"aten::cumulative_trapezoid.x", cumulative_trapezoid},
+    EmitEntry{"aten::diff", diff},
+    EmitEntry{"aten::gradient.array", gradient},
+    EmitEntry{"aten::gradient.scalararray", gradient},
+    EmitEntry{"aten::gradient.scalarint", gradient},
+    EmitEntry{"aten::gradient.scalarrayarray", gradient},
+    EmitEntry{"aten::gradient.scalarrayint", gradient},
+    EmitEntry{"aten::trapezoid.dx", trapezoid},
+    EmitEntry{"aten::trapezoid.x", trapezoid},
+    EmitEntry{"aten::trapz.dx", trapezoid},
+    EmitEntry{"aten::trapz.x", trapezoid},
 };
 
 }  // namespace
 
-OpEntries calculus_ops() { return kCalculusOps; }
+EmitEntries calculus_ops() { return kCalculusOps; }
 
 }  // namespace leapp::onnx_ops

@@ -217,40 +217,40 @@ void matrix_product(OpBuilder& b) {
 }
 
 constexpr std::array kComplexOps = {
-    OpEntry{"aten::_conj", conjugate},
-    OpEntry{"aten::_to_copy", complex_convert},
-    OpEntry{"aten::abs", length},
-    OpEntry{"aten::add.Tensor", complex_add_or_subtract, "Add"},
-    OpEntry{"aten::adjoint", adjoint},
-    OpEntry{"aten::angle", complex_angle},
-    OpEntry{"aten::bmm", matrix_product},
-    OpEntry{"aten::complex", from_parts},
-    OpEntry{"aten::conj", conjugate},
-    OpEntry{"aten::conj_physical", conjugate},
-    OpEntry{"aten::div.Tensor", divide},
-    OpEntry{"aten::exp", complex_exponential},
-    OpEntry{"aten::imag", imaginary},
-    OpEntry{"aten::mH", adjoint},
-    OpEntry{"aten::matmul", matrix_product},
-    OpEntry{"aten::mm", matrix_product},
-    OpEntry{"aten::mul.Tensor", multiply},
-    OpEntry{"aten::mv", matrix_product},
-    OpEntry{"aten::polar", polar},
-    OpEntry{"aten::real", real},
-    OpEntry{"aten::square", complex_square},
-    OpEntry{"aten::sub.Tensor", complex_add_or_subtract, "Sub"},
-    OpEntry{"aten::to.dtype", complex_convert},
-    OpEntry{"aten::to.dtype_layout", complex_convert},
-    OpEntry{"aten::to.other", complex_convert},
-    OpEntry{"aten::type_as", complex_convert},
-    OpEntry{"aten::view_as_complex", view_as_complex},
-    OpEntry{"aten::view_as_real", view_as_real},
+    EmitEntry{"aten::_conj", conjugate},
+    EmitEntry{"aten::_to_copy", complex_convert},
+    EmitEntry{"aten::abs", length},
+    EmitEntry{"aten::add.Tensor", complex_add_or_subtract, "Add"},
+    EmitEntry{"aten::adjoint", adjoint},
+    EmitEntry{"aten::angle", complex_angle},
+    EmitEntry{"aten::bmm", matrix_product},
+    EmitEntry{"aten::complex", from_parts},
+    EmitEntry{"aten::conj", conjugate},
+    EmitEntry{"aten::conj_physical", conjugate},
+    EmitEntry{"aten::div.Tensor", divide},
+    EmitEntry{"aten::exp", complex_exponential},
+    EmitEntry{"aten::imag", imaginary},
+    EmitEntry{"aten::mH", adjoint},
+    EmitEntry{"aten::matmul", matrix_product},
+    EmitEntry{"aten::mm", matrix_product},
+    EmitEntry{"aten::mul.Tensor", multiply},
+    EmitEntry{"aten::mv", matrix_product},
+    EmitEntry{"aten::polar", polar},
+    EmitEntry{"aten::real", real},
+    EmitEntry{"aten::square", complex_square},
+    EmitEntry{"aten::sub.Tensor", complex_add_or_subtract, "Sub"},
+    EmitEntry{"aten::to.dtype", complex_convert},
+    EmitEntry{"aten::to.dtype_layout", complex_convert},
+    EmitEntry{"aten::to.other", complex_convert},
+    EmitEntry{"aten::type_as", complex_convert},
+    EmitEntry{"aten::view_as_complex", view_as_complex},
+    EmitEntry{"aten::view_as_real", view_as_real},
 };
 
 }  // namespace
 
 bool is_part_by_part(std::string_view name) { return std::binary_search(kPartByPart.begin(), kPartByPart.end(), name); }
 
-OpEntries complex_ops() { return kComplexOps; }
+EmitEntries complex_ops() { return kComplexOps; }
 
 }  // namespace leapp::onnx_ops

@@ -44,7 +44,7 @@ Tensor hyperbolic_sine(OpBuilder& b, const Tensor& x) {
   return odd(b, x, b.where(compare_number(b, "Greater", size, 25), large, small));
 }
 
-Tensor area_sine(OpBuilder& b, const Tensor& x) {
+Tensor asinh(OpBuilder& b, const Tensor& x) {
   const Tensor size = b.unary("Abs", x);
   const Tensor root = with_number(b, "Add", hypotenuse(b, size, 1), 1);
   const Tensor more = b.binary("Div", b.binary("Mul", size, size), root);

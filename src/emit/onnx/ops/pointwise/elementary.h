@@ -13,7 +13,7 @@ Tensor arc_sine(OpBuilder& b, const Tensor& x);
 /// Of any float: ONNX Runtime's own wherever it has one.
 Tensor arc_tangent(OpBuilder& b, const Tensor& x);
 Tensor acosh(OpBuilder& b, const Tensor& x);
-Tensor area_sine(OpBuilder& b, const Tensor& x);
+Tensor asinh(OpBuilder& b, const Tensor& x);
 Tensor area_tangent(OpBuilder& b, const Tensor& x);
 Tensor hyperbolic_cosine(OpBuilder& b, const Tensor& x);
 Tensor hyperbolic_sine(OpBuilder& b, const Tensor& x);

@@ -92,12 +92,12 @@ void nextafter(OpBuilder& b) {
 }
 
 constexpr std::array kFloatBitOps = {
-    OpEntry{"aten::frexp.Tensor", frexp},
-    OpEntry{"aten::nextafter", nextafter},
+    EmitEntry{"aten::frexp.Tensor", frexp},
+    EmitEntry{"aten::nextafter", nextafter},
 };
 
 }  // namespace
 
-OpEntries float_bit_ops() { return kFloatBitOps; }
+EmitEntries float_bit_ops() { return kFloatBitOps; }
 
 }  // namespace leapp::onnx_ops

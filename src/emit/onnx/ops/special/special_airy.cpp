@@ -75,11 +75,11 @@ Tensor airy_ai(OpBuilder& b, const Tensor& x) {
 }
 
 constexpr std::array kSpecialAiryOps = {
-    OpEntry{"aten::special_airy_ai", special_unary<airy_ai>},
+    EmitEntry{"aten::special_airy_ai", special_unary<airy_ai>},
 };
 
 }  // namespace
 
-OpEntries special_airy_ops() { return kSpecialAiryOps; }
+EmitEntries special_airy_ops() { return kSpecialAiryOps; }
 
 }  // namespace leapp::onnx_ops

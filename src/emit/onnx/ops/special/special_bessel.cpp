@@ -193,26 +193,26 @@ Tensor spherical_j0(OpBuilder& b, const Tensor& x) {
 }
 
 constexpr std::array kSpecialBesselOps = {
-    OpEntry{"aten::i0", special_unary<bessel_i<0>>},
-    OpEntry{"aten::special_bessel_j0", special_unary<bessel_j<0>>},
-    OpEntry{"aten::special_bessel_j1", special_unary<bessel_j<1>>},
-    OpEntry{"aten::special_bessel_y0", special_unary<bessel_y<0>>},
-    OpEntry{"aten::special_bessel_y1", special_unary<bessel_y<1>>},
-    OpEntry{"aten::special_i0", special_unary<bessel_i<0>>},
-    OpEntry{"aten::special_i0e", special_unary<scaled_i<0>>},
-    OpEntry{"aten::special_i1", special_unary<bessel_i<1>>},
-    OpEntry{"aten::special_i1e", special_unary<scaled_i<1>>},
-    OpEntry{"aten::special_modified_bessel_i0", special_unary<bessel_i<0>>},
-    OpEntry{"aten::special_modified_bessel_i1", special_unary<bessel_i<1>>},
-    OpEntry{"aten::special_modified_bessel_k0", special_unary<bessel_k<0>>},
-    OpEntry{"aten::special_modified_bessel_k1", special_unary<bessel_k<1>>},
-    OpEntry{"aten::special_scaled_modified_bessel_k0", special_unary<scaled_k<0>>},
-    OpEntry{"aten::special_scaled_modified_bessel_k1", special_unary<scaled_k<1>>},
-    OpEntry{"aten::special_spherical_bessel_j0", special_unary<spherical_j0>},
+    EmitEntry{"aten::i0", special_unary<bessel_i<0>>},
+    EmitEntry{"aten::special_bessel_j0", special_unary<bessel_j<0>>},
+    EmitEntry{"aten::special_bessel_j1", special_unary<bessel_j<1>>},
+    EmitEntry{"aten::special_bessel_y0", special_unary<bessel_y<0>>},
+    EmitEntry{"aten::special_bessel_y1", special_unary<bessel_y<1>>},
+    EmitEntry{"aten::special_i0", special_unary<bessel_i<0>>},
+    EmitEntry{"aten::special_i0e", special_unary<scaled_i<0>>},
+    EmitEntry{"aten::special_i1", special_unary<bessel_i<1>>},
+    EmitEntry{"aten::special_i1e", special_unary<scaled_i<1>>},
+    EmitEntry{"aten::special_modified_bessel_i0", special_unary<bessel_i<0>>},
+    EmitEntry{"aten::special_modified_bessel_i1", special_unary<bessel_i<1>>},
+    EmitEntry{"aten::special_modified_bessel_k0", special_unary<bessel_k<0>>},
+    EmitEntry{"aten::special_modified_bessel_k1", special_unary<bessel_k<1>>},
+    EmitEntry{"aten::special_scaled_modified_bessel_k0", special_unary<scaled_k<0>>},
+    EmitEntry{"aten::special_scaled_modified_bessel_k1", special_unary<scaled_k<1>>},
+    EmitEntry{"aten::special_spherical_bessel_j0", special_unary<spherical_j0>},
 };
 
 }  // namespace
 
-OpEntries special_bessel_ops() { return kSpecialBesselOps; }
+EmitEntries special_bessel_ops() { return kSpecialBesselOps; }
 
 }  // namespace leapp::onnx_ops

@@ -127,16 +127,16 @@ void erf(OpBuilder& b) {
 }
 
 constexpr std::array kSpecialErrorOps = {
-    OpEntry{"aten::erf", erf},
-    OpEntry{"aten::erfc", special_unary<erfc_accurate>},
-    OpEntry{"aten::erfinv", special_unary<inverse_erf>},
-    OpEntry{"aten::special_erf", erf},
-    OpEntry{"aten::special_erfc", special_unary<erfc_accurate>},
-    OpEntry{"aten::special_erfcx", special_unary<erfcx>},
-    OpEntry{"aten::special_erfinv", special_unary<inverse_erf>},
-    OpEntry{"aten::special_log_ndtr", special_unary<log_normal_cdf>},
-    OpEntry{"aten::special_ndtr", special_unary<normal_cdf>},
-    OpEntry{"aten::special_ndtri", special_unary<inverse_normal_cdf>},
+    EmitEntry{"aten::erf", erf},
+    EmitEntry{"aten::erfc", special_unary<erfc_accurate>},
+    EmitEntry{"aten::erfinv", special_unary<inverse_erf>},
+    EmitEntry{"aten::special_erf", erf},
+    EmitEntry{"aten::special_erfc", special_unary<erfc_accurate>},
+    EmitEntry{"aten::special_erfcx", special_unary<erfcx>},
+    EmitEntry{"aten::special_erfinv", special_unary<inverse_erf>},
+    EmitEntry{"aten::special_log_ndtr", special_unary<log_normal_cdf>},
+    EmitEntry{"aten::special_ndtr", special_unary<normal_cdf>},
+    EmitEntry{"aten::special_ndtri", special_unary<inverse_normal_cdf>},
 };
 
 }  // namespace
@@ -167,6 +167,6 @@ Tensor erf_accurate(OpBuilder& b, const Tensor& x) {
                  number_with(b, "Sub", 1, erfc_accurate(b, x)));
 }
 
-OpEntries special_error_ops() { return kSpecialErrorOps; }
+EmitEntries special_error_ops() { return kSpecialErrorOps; }
 
 }  // namespace leapp::onnx_ops

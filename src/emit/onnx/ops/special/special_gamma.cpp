@@ -194,18 +194,18 @@ void mvlgamma(OpBuilder& b) {
 }
 
 constexpr std::array kSpecialGammaOps = {
-    OpEntry{"aten::digamma", special_unary<digamma>},
-    OpEntry{"aten::lgamma", special_unary<log_gamma>},
-    OpEntry{"aten::mvlgamma", mvlgamma},
-    OpEntry{"aten::polygamma", polygamma},
-    OpEntry{"aten::special_digamma", special_unary<digamma>},
-    OpEntry{"aten::special_gammaln", special_unary<log_gamma>},
-    OpEntry{"aten::special_multigammaln", mvlgamma},
-    OpEntry{"aten::special_polygamma", polygamma},
-    OpEntry{"aten::special_psi", special_unary<digamma>},
-    OpEntry{"aten::special_zeta", bind_zeta},
-    OpEntry{"aten::special_zeta.other_scalar", bind_zeta},
-    OpEntry{"aten::special_zeta.self_scalar", bind_zeta},
+    EmitEntry{"aten::digamma", special_unary<digamma>},
+    EmitEntry{"aten::lgamma", special_unary<log_gamma>},
+    EmitEntry{"aten::mvlgamma", mvlgamma},
+    EmitEntry{"aten::polygamma", polygamma},
+    EmitEntry{"aten::special_digamma", special_unary<digamma>},
+    EmitEntry{"aten::special_gammaln", special_unary<log_gamma>},
+    EmitEntry{"aten::special_multigammaln", mvlgamma},
+    EmitEntry{"aten::special_polygamma", polygamma},
+    EmitEntry{"aten::special_psi", special_unary<digamma>},
+    EmitEntry{"aten::special_zeta", bind_zeta},
+    EmitEntry{"aten::special_zeta.other_scalar", bind_zeta},
+    EmitEntry{"aten::special_zeta.self_scalar", bind_zeta},
 };
 
 }  // namespace
@@ -223,6 +223,6 @@ Tensor log_gamma(OpBuilder& b, const Tensor& x) {
                    regular);
 }
 
-OpEntries special_gamma_ops() { return kSpecialGammaOps; }
+EmitEntries special_gamma_ops() { return kSpecialGammaOps; }
 
 }  // namespace leapp::onnx_ops

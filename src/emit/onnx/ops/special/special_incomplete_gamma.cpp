@@ -91,14 +91,14 @@ void incomplete_gamma(OpBuilder& b) {
 }
 
 constexpr std::array kSpecialIncompleteGammaOps = {
-    OpEntry{"aten::igamma", incomplete_gamma, "lower"},
-    OpEntry{"aten::igammac", incomplete_gamma, "upper"},
-    OpEntry{"aten::special_gammainc", incomplete_gamma, "lower"},
-    OpEntry{"aten::special_gammaincc", incomplete_gamma, "upper"},
+    EmitEntry{"aten::igamma", incomplete_gamma, "lower"},
+    EmitEntry{"aten::igammac", incomplete_gamma, "upper"},
+    EmitEntry{"aten::special_gammainc", incomplete_gamma, "lower"},
+    EmitEntry{"aten::special_gammaincc", incomplete_gamma, "upper"},
 };
 
 }  // namespace
 
-OpEntries special_incomplete_gamma_ops() { return kSpecialIncompleteGammaOps; }
+EmitEntries special_incomplete_gamma_ops() { return kSpecialIncompleteGammaOps; }
 
 }  // namespace leapp::onnx_ops

@@ -131,12 +131,12 @@ void ctc_loss(OpBuilder& b) {
 }
 
 constexpr std::array kCtcOps = {
-    OpEntry{"aten::ctc_loss.IntList", ctc_loss},
-    OpEntry{"aten::ctc_loss.Tensor", ctc_loss},
+    EmitEntry{"aten::ctc_loss.IntList", ctc_loss},
+    EmitEntry{"aten::ctc_loss.Tensor", ctc_loss},
 };
 
 }  // namespace
 
-OpEntries ctc_ops() { return kCtcOps; }
+EmitEntries ctc_ops() { return kCtcOps; }
 
 }  // namespace leapp::onnx_ops

@@ -294,28 +294,28 @@ void linear_cross_entropy(OpBuilder& b) {
 }
 
 constexpr std::array kLossOps = {
-    OpEntry{"aten::binary_cross_entropy", binary_cross_entropy},
-    OpEntry{"aten::binary_cross_entropy_with_logits", binary_cross_entropy_with_logits},
-    OpEntry{"aten::cosine_embedding_loss", cosine_embedding},
-    OpEntry{"aten::cross_entropy_loss", cross_entropy},
-    OpEntry{"aten::hinge_embedding_loss", hinge_embedding},
-    OpEntry{"aten::huber_loss", huber},
-    OpEntry{"aten::kl_div", kl_divergence},
-    OpEntry{"aten::l1_loss", l1},
-    OpEntry{"aten::margin_ranking_loss", margin_ranking},
-    OpEntry{"aten::mse_loss", mse},
-    OpEntry{"aten::multi_margin_loss", multi_margin},
-    OpEntry{"aten::multilabel_margin_loss", multilabel_margin},
-    OpEntry{"aten::nll_loss_nd", nll_loss},
-    OpEntry{"aten::poisson_nll_loss", poisson_nll},
-    OpEntry{"aten::smooth_l1_loss", smooth_l1},
-    OpEntry{"aten::soft_margin_loss", soft_margin},
-    OpEntry{"aten::triplet_margin_loss", triplet_margin},
-    OpEntry{"torch_nn::_linear_cross_entropy_batch_chunked", linear_cross_entropy},
+    EmitEntry{"aten::binary_cross_entropy", binary_cross_entropy},
+    EmitEntry{"aten::binary_cross_entropy_with_logits", binary_cross_entropy_with_logits},
+    EmitEntry{"aten::cosine_embedding_loss", cosine_embedding},
+    EmitEntry{"aten::cross_entropy_loss", cross_entropy},
+    EmitEntry{"aten::hinge_embedding_loss", hinge_embedding},
+    EmitEntry{"aten::huber_loss", huber},
+    EmitEntry{"aten::kl_div", kl_divergence},
+    EmitEntry{"aten::l1_loss", l1},
+    EmitEntry{"aten::margin_ranking_loss", margin_ranking},
+    EmitEntry{"aten::mse_loss", mse},
+    EmitEntry{"aten::multi_margin_loss", multi_margin},
+    EmitEntry{"aten::multilabel_margin_loss", multilabel_margin},
+    EmitEntry{"aten::nll_loss_nd", nll_loss},
+    EmitEntry{"aten::poisson_nll_loss", poisson_nll},
+    EmitEntry{"aten::smooth_l1_loss", smooth_l1},
+    EmitEntry{"aten::soft_margin_loss", soft_margin},
+    EmitEntry{"aten::triplet_margin_loss", triplet_margin},
+    EmitEntry{"torch_nn::_linear_cross_entropy_batch_chunked", linear_cross_entropy},
 };
 
 }  // namespace
 
-OpEntries loss_ops() { return kLossOps; }
+EmitEntries loss_ops() { return kLossOps; }
 
 }  // namespace leapp::onnx_ops
