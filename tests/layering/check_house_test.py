@@ -59,7 +59,7 @@ class House(unittest.TestCase):
     def test_a_folder_of_folders_without_a_readme(self) -> None:
         self.write("src/a/b/x.cpp")
         self.write("src/README.md")
-        self.assertEqual(violations(self.root), ["src/a: no README.md that says what each folder in it is for"])
+        self.assertEqual(violations(self.root), ["src/a: no README.md that says what its folders are for"])
 
 
 if __name__ == "__main__":
