@@ -282,20 +282,21 @@ void add_bench(CLI::App& app, Context& context) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "bench",
-                                   .summary = "how long a step takes, whole and by node, free or at a rate",
+                                   .summary = "Measure step latency, in total and per node",
                                    .examples = "  leapp bench walk/walk.yaml\n"
                                                "  leapp bench walk/walk.yaml --rate 500 --steps 5000 --cpu 3"},
                                   [options, &context] { return bench(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("-n,--steps", options->steps, "how many steps are timed (2000)")
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("-n,--steps", options->steps, "Number of timed steps (2000)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}));
-  command.add_option("--warmup", options->warmup, "steps before that (100)");
-  command.add_option("-i,--inputs", options->inputs.file, "values for the inputs, as for run (default: made up)");
-  command.add_option("--seed", options->inputs.seed, "of what is made up (0)");
-  command.add_option("--rate", options->rate, "begin this many steps a second and count those that take too long")
+  command.add_option("--warmup", options->warmup, "Number of warm-up steps (100)");
+  command.add_option("-i,--inputs", options->inputs.file, "Input values, as for `leapp run` (default: random)");
+  command.add_option("--seed", options->inputs.seed, "Seed of the random inputs (0)");
+  command.add_option("--rate", options->rate, "Start this many steps per second and count overruns")
       ->check(CLI::Range(0.001, 1e6));
-  command.add_option("--cpu", options->thread.cpu, "run on this processor only")->check(CLI::Range(0, CPU_SETSIZE - 1));
-  command.add_option("--priority", options->thread.priority, "with this real-time priority (SCHED_FIFO)")
+  command.add_option("--cpu", options->thread.cpu, "Pin the process to this CPU")
+      ->check(CLI::Range(0, CPU_SETSIZE - 1));
+  command.add_option("--priority", options->thread.priority, "Use this real-time priority (SCHED_FIFO)")
       ->check(CLI::Range(1, 99));
   add_load_options(command, options->load);
   add_trust_options(command, options->load);

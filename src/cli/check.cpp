@@ -61,15 +61,15 @@ void add_check(CLI::App& app, Context& context) {
   const auto options = std::make_shared<CheckFlags>();
   CLI::App& command = add_command(app, context,
                                   {.name = "check",
-                                   .summary = "whether a bundle is whole and sound (if not, exit code 1)",
+                                   .summary = "Validate a bundle (exit code 1 if it has errors)",
                                    .examples = "  leapp check walk/walk.yaml\n"
                                                "  leapp check walk/walk.yaml --target isaac-ros --strict"},
                                   [options, &context] { return check(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("--target", options->check.target, "also what this consumer needs: isaac-ros")
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("--target", options->check.target, "Also check what this consumer requires: isaac-ros")
       ->check(CLI::IsMember({"isaac-ros"}).description(""));
-  command.add_flag("--strict", options->strict, "notes count as findings, too");
-  command.add_flag("--no-load", options->check.no_load, "look at the files only, do not load the models");
+  command.add_flag("--strict", options->strict, "Count notes as findings");
+  command.add_flag("--no-load", options->check.no_load, "Check the files only; do not load the models");
   add_load_options(command, options->check.load);
 }
 

@@ -179,14 +179,13 @@ void add_codegen(CLI::App& app, Context& context) {
   const auto options = std::make_shared<CodegenOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "codegen",
-                                   .summary = "write the pipeline as one C++17 file and a header",
+                                   .summary = "Generate C++17 source: one file and a header",
                                    .examples = "  leapp codegen walk/walk.yaml --output walk_source\n"
                                                "  c++ -std=c++17 -O2 -c walk_source/walk.cpp"},
                                   [options, &context] { return codegen(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("-o,--output", options->output, "folder of the two files: new, or with generated files only")
-      ->required();
-  command.add_flag("--allow-outside", options->files.allow_outside, "models may lie outside the bundle's folder");
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("-o,--output", options->output, "Output folder: new, or with generated files only")->required();
+  command.add_flag("--allow-outside", options->files.allow_outside, "Allow models outside the bundle's folder");
   command.add_flag_callback(
       "--no-checksums", [options] { options->files.verify_checksums = false; },
       "do not compare the models with their checksums");

@@ -10,7 +10,7 @@ namespace leapp::cli {
 
 CLI::App& add_command(CLI::App& app, Context& context, const CommandText& text, std::function<Result<ExitCode>()> run) {
   CLI::App& command = *app.add_subcommand(text.name, text.summary);
-  command.add_flag("--json", context.json, "print one JSON document instead of text");
+  command.add_flag("--json", context.json, "Print one JSON document instead of text");
   command.footer(fmt::format("Examples:\n{}", text.examples));
   command.callback([&context, run = std::move(run)] { context.finish(run()); });
   return command;

@@ -26,7 +26,9 @@ CLI::App& add_command(CLI::App& app, Context& context, const CommandText& text, 
 void add_bench(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_codegen(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 void add_export_triton(CLI::App& app, Context& context);
 void add_fuse(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);

@@ -90,16 +90,15 @@ void add_diff(CLI::App& app, Context& context) {
   const auto options = std::make_shared<DiffOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "diff",
-                                   .summary = "what two bundles do not have in common (then exit code 1)",
+                                   .summary = "Compare two bundles (exit code 1 if they differ)",
                                    .examples = "  leapp diff walk_v1/walk.yaml walk_v2/walk.yaml\n"
                                                "  leapp diff walk_v1 walk_v2 --atol 1e-6 --json"},
                                   [options, &context] { return diff(*options, context); });
-  command.add_option("a", options->a, "a bundle's YAML file, or its folder")->required();
+  command.add_option("a", options->a, "A bundle's YAML file or its folder")->required();
   command.add_option("b", options->b, "another")->required();
-  command.add_flag("--allow-outside", options->files.allow_outside, "models may lie outside the bundles' folders");
+  command.add_flag("--allow-outside", options->files.allow_outside, "Allow models outside the bundles' folders");
   add_memory_limit(command, options->files.memory_limit);
-  command.add_option("--atol", options->atol, "weights that differ by no more are the same (0)")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--atol", options->atol, "Absolute tolerance for weights (0)")->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace leapp::cli

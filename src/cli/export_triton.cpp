@@ -146,24 +146,23 @@ void add_export_triton(CLI::App& app, Context& context) {
   const auto options = std::make_shared<TritonOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "export-triton",
-                                   .summary = "write a model repository for NVIDIA's Triton Inference Server",
+                                   .summary = "Write a model repository for Triton Inference Server",
                                    .examples = "  leapp export-triton walk --output models\n"
                                                "  leapp export-triton walk --output models --backend python"},
                                   [options, &context] { return export_triton(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("-o,--output", options->output, "the model repository; other models in it stay")->required();
-  command.add_option("--name", options->request.name, "name of the model (the bundle's)");
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("-o,--output", options->output, "The model repository; its other models are kept")->required();
+  command.add_option("--name", options->request.name, "Model name (the bundle's name)");
   static const std::map<std::string, TritonBackend> kBackends{{"auto", TritonBackend::kAuto},
                                                               {"python", TritonBackend::kPython}};
-  command
-      .add_option("--backend", options->request.backend, "auto: ONNX or an ensemble; python: through LEAPP's runtime")
+  command.add_option("--backend", options->request.backend, "auto: ONNX or an ensemble; python: LEAPP's runtime")
       ->transform(CLI::CheckedTransformer(kBackends).description(""));
-  command.add_option("--instances", options->request.instances, "how many sequences run at once (4)")
+  command.add_option("--instances", options->request.instances, "Maximum number of concurrent sequences (4)")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--idle", options->request.idle_seconds, "seconds after which a silent sequence is given up (60)")
+  command.add_option("--idle", options->request.idle_seconds, "Seconds until an idle sequence ends (60)")
       ->check(CLI::PositiveNumber);
-  command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
-  command.add_flag("--no-verify", options->no_verify, "do not compare checksums");
+  command.add_flag("--allow-outside", options->allow_outside, "Allow models outside the bundle's folder");
+  command.add_flag("--no-verify", options->no_verify, "Skip checksum verification");
   add_memory_limit(command, options->memory_limit);
 }
 

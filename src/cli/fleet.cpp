@@ -39,7 +39,7 @@ Result<ExitCode> hand_over(const CLI::App& command) {
 }  // namespace
 
 void add_replay(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("replay", "step bundles over many recorded episodes (in Python)");
+  CLI::App* command = app.add_subcommand("replay", "Replay recorded episodes (needs the Python package)");
   command->prefix_command();
   command->set_help_flag();  // Python's own says more
   command->callback([command, &context] { context.finish(hand_over(*command)); });

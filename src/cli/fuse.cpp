@@ -220,18 +220,17 @@ void add_fuse(CLI::App& app, Context& context) {
   const auto options = std::make_shared<FuseOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "fuse",
-                                   .summary = "make one ONNX node of several, checked against the original",
+                                   .summary = "Fuse all ONNX nodes into one and verify the result",
                                    .examples = "  leapp fuse walk/walk.yaml --output walk_fused\n"
                                                "  leapp check walk_fused --target isaac-ros"},
                                   [options, &context] { return fuse(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("-o,--output", options->output, "folder of the new bundle (the old one's name with _fused)");
-  command.add_option("--node", options->node, "name of its node (the old bundle's name)");
-  command.add_option("-n,--steps", options->steps, "steps over which the two are compared (100)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--seed", options->seed, "of the made-up inputs of these (0)");
-  command.add_option("--rtol", options->tolerance.rtol, "relative tolerance (0.001)")->check(CLI::NonNegativeNumber);
-  command.add_option("--atol", options->tolerance.atol, "absolute tolerance (0.00001)")->check(CLI::NonNegativeNumber);
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("-o,--output", options->output, "Folder of the new bundle (the old name with _fused)");
+  command.add_option("--node", options->node, "Name of the new node (the old bundle's name)");
+  command.add_option("-n,--steps", options->steps, "Number of steps to compare (100)")->check(CLI::PositiveNumber);
+  command.add_option("--seed", options->seed, "Seed of the random inputs (0)");
+  command.add_option("--rtol", options->tolerance.rtol, "Relative tolerance (0.001)")->check(CLI::NonNegativeNumber);
+  command.add_option("--atol", options->tolerance.atol, "Absolute tolerance (0.00001)")->check(CLI::NonNegativeNumber);
   add_load_options(command, options->load);
 }
 

@@ -338,12 +338,12 @@ void add_inspect(CLI::App& app, Context& context) {
   };
   CLI::App& command = add_command(app, context,
                                   {.name = "inspect",
-                                   .summary = "what is in a bundle: nodes, ports, wiring, files, versions, engine",
+                                   .summary = "Show nodes, ports, wiring, files and engine",
                                    .examples = "  leapp inspect walk/walk.yaml\n"
                                                "  leapp inspect walk --json | jq '.nodes[].name'"},
                                   run);
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_flag("--allow-outside", options->allow_outside, "Allow models outside the bundle's folder");
   add_memory_limit(command, options->memory_limit);
   add_engine_option(command, options->engine);
 }

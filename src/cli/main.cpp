@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -10,10 +12,14 @@
 #include <exception>
 #include <new>
 #include <sstream>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/console/number_validators.h"
+#include "inspect/words.h"
 
 namespace leapp::cli {
 namespace {
@@ -21,10 +27,41 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, Context& context);
 
 // In the order of the help.
-constexpr std::array<AddCommand, 13> kCommands{
-    &add_inspect, &add_check,         &add_run,  &add_bench,  &add_diff, &add_fuse,   &add_codegen,
-    &add_replay,  &add_export_triton, &add_view, &add_keygen, &add_sign, &add_verify,
+constexpr std::array<AddCommand, 15> kCommands{
+    &add_inspect,       &add_check, &add_run,    &add_bench, &add_diff,   &add_fuse,   &add_codegen,    &add_replay,
+    &add_export_triton, &add_view,  &add_keygen, &add_sign,  &add_verify, &add_doctor, &add_completion,
 };
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string meant = closest(word, candidates);
+  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+}
+
+// What CLI11 says of an unknown command or option, in the terms of what was typed; empty for other errors.
+std::string unknown_word(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  if (argc < 2) return "";
+  const std::string first = argv[1];
+  const auto command = std::find(commands.begin(), commands.end(), first);
+  if (command == commands.end()) {
+    if (first.starts_with('-')) return "";
+    return fmt::format("unknown command {}{}\nRun leapp --help for the list.", one_line(first),
+                       suggestion(first, commands));
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* option : app.get_subcommand(first)->get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (!word.starts_with("--") || word == "--") continue;
+    if (std::find(options.begin(), options.end(), word) != options.end()) continue;
+    return fmt::format("leapp {0} has no option {1}{2}\nRun leapp {0} --help for the list.", first, one_line(word),
+                       suggestion(word, options));
+  }
+  return "";
+}
 
 void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
   try {
@@ -35,7 +72,8 @@ void read_arguments(CLI::App& app, Context& context, int argc, char** argv) {
     if (app.exit(error, out, problem) == 0) {
       context.print(out.str() + (out.str().ends_with('\n') ? "" : "\n"));
     } else {
-      context.fail(problem.str());
+      const std::string unknown = unknown_word(app, argc, argv);
+      context.fail(unknown.empty() ? problem.str() : unknown);
     }
   }
 }
@@ -57,13 +95,15 @@ int run(int argc, char** argv) {
   (void)std::signal(SIGXFSZ, SIG_IGN);
   Context context;
   try {
-    CLI::App app("Looks at, checks, runs and compares bundles, without torch and without Python.", "leapp");
+    CLI::App app("Inspect, validate, run and compare LEAPP bundles, without torch or Python.", "leapp");
     app.require_subcommand(1);
     app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
-      return std::string(error.what()) + "; --help says more";
+      return std::string(error.what()) + "; run with --help for usage";
     });
     app.set_version_flag("--version", "leapp " LEAPP_VERSION);
-    app.footer("leapp COMMAND --help says more.\nExit code: 0 fine, 1 findings, 2 wrong usage or an unreadable file.");
+    app.footer(
+        "Run leapp COMMAND --help for the options of a command.\n"
+        "Exit codes: 0 success, 1 findings, 2 usage error or unreadable file.");
     for (const AddCommand add : kCommands) add(app, context);
     expect_plain_numbers(app);
     read_arguments(app, context, argc, argv);

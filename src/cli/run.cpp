@@ -271,38 +271,37 @@ void add_run(CLI::App& app, Context& context) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& command = add_command(app, context,
                                   {.name = "run",
-                                   .summary = "step a bundle with data, keep and compare what it does",
+                                   .summary = "Step a bundle; record or compare its outputs",
                                    .examples = "  leapp run walk/walk.yaml --steps 100 --trace walk.npz\n"
                                                "  leapp run walk/walk.yaml --replay walk.npz --no-fuse\n"
                                                "  leapp run walk/walk.yaml --replay robot.mcap\n"
                                                "  leapp run walk/walk.yaml --inputs log.csv --output actions.csv"},
                                   [options, &context] { return run_bundle(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  CLI::Option* inputs = command.add_option("-i,--inputs", options->inputs.file,
-                                           "values for every input: .npz, .safetensors or .csv (default: made up)");
-  command.add_option("-n,--steps", options->steps, "how many steps (as many as there is data for; made up: 10)")
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  CLI::Option* inputs =
+      command.add_option("-i,--inputs", options->inputs.file, "Input values: .npz, .safetensors or .csv (random)");
+  command.add_option("-n,--steps", options->steps, "Number of steps (all of the data; 10 if random)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--seed", options->inputs.seed, "of what is made up (0)");
-  command.add_flag("--cast", options->inputs.cast, "convert values whose dtype is not the port's");
+  command.add_option("--seed", options->inputs.seed, "Seed of the random inputs (0)");
+  command.add_flag("--cast", options->inputs.cast, "Convert values to the port's dtype");
   static const std::map<std::string, runtime::ResetMode> kModes{{"exported", runtime::ResetMode::kExported},
                                                                 {"zeros", runtime::ResetMode::kZeros},
                                                                 {"first-frame", runtime::ResetMode::kFirstFrame}};
-  CLI::Option* reset =
-      command.add_option("--reset", options->reset, "how state begins: exported, zeros or first-frame")
-          ->transform(CLI::CheckedTransformer(kModes).description(""));
+  CLI::Option* reset = command.add_option("--reset", options->reset, "Initial state: exported, zeros or first-frame")
+                           ->transform(CLI::CheckedTransformer(kModes).description(""));
   command
       .add_flag_callback(
-          "--zeros", [options] { options->reset = runtime::ResetMode::kZeros; }, "the same as --reset zeros")
+          "--zeros", [options] { options->reset = runtime::ResetMode::kZeros; }, "Same as --reset zeros")
       ->excludes(reset);
-  command.add_option("-o,--output", options->output, "write the outputs of every step: .npz, .safetensors or .csv");
-  command.add_option("--trace", options->trace, "write every port of every step: .npz, .safetensors or .csv");
-  command.add_flag("--compress", options->compress, "deflate what is written to an .npz");
-  CLI::Option* replay = command.add_option("--replay", options->replay,
-                                           "feed the inputs of a trace or recording (.mcap), compare the rest");
+  command.add_option("-o,--output", options->output, "Write all outputs: .npz, .safetensors or .csv");
+  command.add_option("--trace", options->trace, "Write all ports: .npz, .safetensors or .csv");
+  command.add_flag("--compress", options->compress, "Compress .npz files");
+  CLI::Option* replay =
+      command.add_option("--replay", options->replay, "Replay a trace or recording (.mcap) and compare");
   replay->excludes(inputs);
-  command.add_option("--rtol", options->rtol, "for --replay: relative tolerance (0.001; recording: 0)")
+  command.add_option("--rtol", options->rtol, "--replay: relative tolerance (0.001; .mcap: 0)")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--atol", options->atol, "for --replay: absolute tolerance (0.00001; recording: 0)")
+  command.add_option("--atol", options->atol, "--replay: absolute tolerance (0.00001; .mcap: 0)")
       ->check(CLI::NonNegativeNumber);
   add_load_options(command, options->load);
   add_trust_options(command, options->load);

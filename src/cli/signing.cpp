@@ -104,42 +104,39 @@ Result<ExitCode> verify(const VerifyCommand& options, Context& context) {
 
 void add_keygen(CLI::App& app, Context& context) {
   const auto options = std::make_shared<KeygenOptions>();
-  CLI::App& command = add_command(app, context,
-                                  {.name = "keygen",
-                                   .summary = "make a pair of keys, to sign bundles with and to verify them",
-                                   .examples = "  leapp keygen release"},
-                                  [options, &context] { return keygen(*options, context); });
-  command.add_option("name", options->name, "NAME.private.pem and NAME.public.pem are written; neither may exist")
-      ->required();
+  CLI::App& command = add_command(
+      app, context,
+      {.name = "keygen", .summary = "Create a key pair for signing bundles", .examples = "  leapp keygen release"},
+      [options, &context] { return keygen(*options, context); });
+  command.add_option("name", options->name, "Writes NAME.private.pem and NAME.public.pem")->required();
 }
 
 void add_sign(CLI::App& app, Context& context) {
   const auto options = std::make_shared<SignCommand>();
   CLI::App& command = add_command(app, context,
                                   {.name = "sign",
-                                   .summary = "sign every file of a bundle, in a manifest beside its YAML",
+                                   .summary = "Sign a bundle: write a signed manifest of its files",
                                    .examples = "  leapp sign walk --key release.private.pem\n"
                                                "  leapp sign walk --key release.private.pem --serial 12"},
                                   [options, &context] { return sign(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("--key", options->key, "an Ed25519 private key as PEM: leapp keygen, or openssl, makes one")
-      ->required();
-  command.add_option("--serial", options->serial, "counts releases: robots can refuse earlier ones (0)");
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("--key", options->key, "Ed25519 private key (PEM); see leapp keygen")->required();
+  command.add_option("--serial", options->serial, "Release number; robots can refuse lower ones (0)");
 }
 
 void add_verify(CLI::App& app, Context& context) {
   const auto options = std::make_shared<VerifyCommand>();
   CLI::App& command = add_command(app, context,
                                   {.name = "verify",
-                                   .summary = "whether a bundle is as it was signed (if not, exit code 1)",
+                                   .summary = "Verify the signature of a bundle (exit code 1 if bad)",
                                    .examples = "  leapp verify walk --key release.public.pem\n"
                                                "  leapp verify walk --key ours.public.pem --key theirs.public.pem"},
                                   [options, &context] { return verify(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("--key", options->keys, "a public key as PEM; given several times, one has to fit")
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("--key", options->keys, "Public key (PEM); repeat to accept several keys")
       ->required()
       ->allow_extra_args(false);
-  command.add_option("--minimum-serial", options->minimum_serial, "refuse what was signed with an earlier one (0)");
+  command.add_option("--minimum-serial", options->minimum_serial, "Refuse bundles with a lower serial (0)");
 }
 
 }  // namespace leapp::cli

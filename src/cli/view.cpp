@@ -160,17 +160,17 @@ void add_view(CLI::App& app, Context& context) {
   CLI::App& command =
       add_command(app, context,
                   {.name = "view",
-                   .summary = "a page that shows the pipeline and its operators (needs Graphviz)",
+                   .summary = "Draw the pipeline as an HTML page (needs Graphviz)",
                    .examples = "  leapp view walk/walk.yaml\n"
                                "  leapp view walk --no-open --output walk.html --png walk.png\n"
                                "  leapp bench walk --json > bench.json; leapp view walk --bench bench.json"},
                   [options, &context] { return view(*options, context); });
-  command.add_option("bundle", options->bundle, "the bundle's YAML file, or its folder")->required();
-  command.add_option("-o,--output", options->output, "the page's file; else NAME.view.html in the bundle's folder");
-  command.add_option("--png", options->png, "write the picture for print, too");
-  command.add_option("--bench", options->bench, "what leapp bench --json printed: each node's share of time");
-  command.add_flag("--no-open", options->no_open, "only write the page");
-  command.add_flag("--allow-outside", options->allow_outside, "models may lie outside the bundle's folder");
+  command.add_option("bundle", options->bundle, "The bundle's YAML file or its folder")->required();
+  command.add_option("-o,--output", options->output, "Output file (NAME.view.html in the bundle's folder)");
+  command.add_option("--png", options->png, "Also write a picture for print");
+  command.add_option("--bench", options->bench, "Output of leapp bench --json: shows time per node");
+  command.add_flag("--no-open", options->no_open, "Write the page without opening it");
+  command.add_flag("--allow-outside", options->allow_outside, "Allow models outside the bundle's folder");
   add_memory_limit(command, options->memory_limit);
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
@@ -21,6 +22,24 @@ std::size_t width_of(char32_t code) {
                     (code >= 0xFF00 && code <= 0xFF60) || (code >= 0x1F300 && code <= 0x1FAFF) ||
                     (code >= 0x20000 && code <= 0x3FFFD);
   return combining ? 0 : wide ? 2 : 1;
+}
+
+// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] =
+          std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
 }
 
 // The piece of `text` that fits, at least one character.
@@ -97,6 +116,19 @@ std::string count_text(std::uint64_t count) {
   std::string text = fmt::format("{}", count);
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
+}
+
+std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongest = 64;  // the cost is the product of both lengths
+  std::string best;
+  std::size_t least = word.size() > kLongest ? 0 : std::max<std::size_t>(2, word.size() / 3 + 1);
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = candidate.size() > kLongest ? kLongest : edit_distance(word, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
 }
 
 std::string plural(std::uint64_t count, std::string_view what) {

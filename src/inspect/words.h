@@ -33,4 +33,7 @@ namespace leapp::inspect {
 /// "1 node", "3 nodes".
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view what);
 
+/// The candidate that a user who typed `word` most likely meant; empty when none is close.
+[[nodiscard]] std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+
 }  // namespace leapp::inspect

@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--column", action="append", default=[], metavar="PORT=NAME", help="the column of a port")
     parser.add_argument("--episode-column", help="of Parquet files (episode or episode_index); '': each is one")
     parser.add_argument("--order-column", help="of Parquet files (step or frame_index); '': rows as they stand")
-    parser.add_argument("--cast", action="store_true", help="convert values whose dtype is not the port's")
+    parser.add_argument("--cast", action="store_true", help="Convert values to the port's dtype")
     parser.add_argument("--batch", type=int, default=1, help="episodes side by side in one worker (1)")
     parser.add_argument("--workers", type=int, help="processes on Ray; 0: this one (the cores, if Ray is installed)")
     parser.add_argument("--address", help="of a Ray cluster")
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--memory-limit", type=_size, metavar="SIZE", help="bytes that a bundle may ask for")
     parser.add_argument("--strict", action="store_true", help="stop at an episode that cannot be used")
     parser.add_argument("--overwrite", action="store_true", help="replace the results of another replay")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text")
     return parser
 
 

@@ -20,6 +20,17 @@
 namespace leapp::cli {
 namespace {
 
+TEST(Words, TheClosestCandidate) {
+  const std::vector<std::string> commands{"inspect", "check", "run", "bench", "export-triton"};
+  EXPECT_EQ(closest("inspct", commands), "inspect");
+  EXPECT_EQ(closest("chekc", commands), "check");
+  EXPECT_EQ(closest("rn", commands), "run");
+  EXPECT_EQ(closest("exporttriton", commands), "export-triton");
+  EXPECT_EQ(closest("walk", commands), "");
+  EXPECT_EQ(closest("", commands), "");
+  EXPECT_EQ(closest(std::string(100'000, 'x'), commands), "");
+}
+
 TEST(Words, NothingThatATerminalWouldObeyIsPrinted) {
   EXPECT_EQ(printable("a\x1b[31mb\xff\xc2\x9b"), "a\\x1b[31mb\\xff\\xc2\\x9b");
   EXPECT_EQ(printable("Gelenk ä 関節"), "Gelenk ä 関節");

@@ -17,12 +17,12 @@ void add_engine_option(CLI::App& to, engine::Prefer& prefer) {
   static const std::map<std::string, engine::Prefer> kEngines{{"auto", engine::Prefer::kAuto},
                                                               {"native", engine::Prefer::kNative},
                                                               {"onnxruntime", engine::Prefer::kOnnxRuntime}};
-  to.add_option("--engine", prefer, "what runs ONNX models: auto, native (LEAPP's own), onnxruntime")
+  to.add_option("--engine", prefer, "Engine for ONNX models: auto, native or onnxruntime")
       ->transform(CLI::CheckedTransformer(kEngines).description(""));
 }
 
 void add_memory_limit(CLI::App& to, std::uint64_t& limit) {
-  to.add_option("--memory-limit", limit, "bytes that the bundle may ask for (a quarter of the memory)")
+  to.add_option("--memory-limit", limit, "Memory limit in bytes (a quarter of the memory)")
       ->transform(CLI::AsSizeValue(true).description(""))
       ->check(CLI::PositiveNumber.description(""))
       ->transform(plain_size())  // before the one above
@@ -41,20 +41,21 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
     for (const auto& row : table) text += (text.empty() ? "" : ", ") + row.first;
     return text;
   };
-  CLI::Option_group* group = command.add_option_group("Engine", "how the models are run");
+  CLI::Option_group* group = command.add_option_group("Engine", "Engine options");
   add_engine_option(*group, load.engine.prefer);
-  group->add_option("--intra-op-threads", load.engine.intra_op_threads, "threads inside an operator (1)")
+  group->add_option("--intra-op-threads", load.engine.intra_op_threads, "Threads per operator (1)")
       ->check(CLI::Range(1, 1024));
-  group->add_option("--inter-op-threads", load.engine.inter_op_threads, "operators at the same time (1)")
+  group->add_option("--inter-op-threads", load.engine.inter_op_threads, "Operators that run in parallel (1)")
       ->check(CLI::Range(1, 1024));
-  group->add_option("--provider", load.engine.provider, "where ONNX Runtime computes: " + names(kProviders))
+  group->add_option("--provider", load.engine.provider, "Where ONNX Runtime computes: " + names(kProviders))
       ->transform(CLI::CheckedTransformer(kProviders).description(""));
-  group->add_option("--optimisation", load.engine.optimisation, "how far models are rewritten: " + names(kLevels))
+  group->add_option("--optimisation", load.engine.optimisation, "Graph optimisation level: " + names(kLevels))
       ->transform(CLI::CheckedTransformer(kLevels).description(""));
   group->add_flag_callback(
-      "--no-fuse", [&load] { load.fuse = false; }, "run ONNX nodes one after the other, not as one model");
-  group->add_option("--onnxruntime", load.engine.onnxruntime_library, "libonnxruntime.so, or a folder that has one");
-  group->add_option("--torch-engine", load.engine.torch_engine_library, "libleapp_engine_torchX_Y.so, for jit nodes");
+      "--no-fuse", [&load] { load.fuse = false; }, "Run ONNX nodes one by one, not fused");
+  group->add_option("--onnxruntime", load.engine.onnxruntime_library, "Path of libonnxruntime.so, or of its folder");
+  group->add_option("--torch-engine", load.engine.torch_engine_library,
+                    "Path of libleapp_engine_torchX_Y.so, for jit nodes");
   add_memory_limit(*group, load.memory_limit);
   group
       ->add_option_function<double>(
@@ -64,18 +65,18 @@ void add_load_options(CLI::App& command, runtime::LoadOptions& load) {
             load.engine.stop = std::make_shared<engine::Stop>();
             end_after_silence_of(load.timeout);
           },
-          "seconds that loading, and each step, may take (any time)")
+          "Time limit for loading and for each step (none)")
       ->check(CLI::Range(0.001, 1e6).description(""))
       ->type_name("SECONDS");
   group->add_flag_callback(
-      "--no-torchscript", [&load] { load.allow_torchscript = false; }, "refuse jit models, which are programs");
-  group->add_flag("--allow-outside", load.allow_outside, "models may lie outside the bundle's folder");
+      "--no-torchscript", [&load] { load.allow_torchscript = false; }, "Refuse jit models, which can run any code");
+  group->add_flag("--allow-outside", load.allow_outside, "Allow models outside the bundle's folder");
   group->add_flag_callback(
-      "--no-checksums", [&load] { load.verify_checksums = false; }, "do not compare the models with their checksums");
+      "--no-checksums", [&load] { load.verify_checksums = false; }, "Skip checksum verification");
 }
 
 void add_trust_options(CLI::App& command, runtime::LoadOptions& load) {
-  command.add_option("--trusted-key", load.trusted_keys, "load only what this public key (PEM) has signed")
+  command.add_option("--trusted-key", load.trusted_keys, "Load only bundles signed with this public key (PEM)")
       ->allow_extra_args(false);
 }
 
