@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -21,6 +22,60 @@ namespace leapp::inspect {
 namespace {
 
 using bundle::PortIndex;
+
+/// The kinds of python/leapp/kinds.py, and others that consumers know. Any other text is a kind, too.
+constexpr std::array kKnownKinds = std::to_array<std::string_view>({"command/body/pose",
+                                                                    "command/body/rotation",
+                                                                    "command/body/target_position",
+                                                                    "command/body/target_rotation",
+                                                                    "command/body/velocity",
+                                                                    "command/body/velocity_height",
+                                                                    "command/joint/position",
+                                                                    "command/joint/torques",
+                                                                    "command/joint/velocity",
+                                                                    "frame/acceleration",
+                                                                    "frame/angular_acceleration",
+                                                                    "frame/angular_velocity",
+                                                                    "frame/linear_acceleration",
+                                                                    "frame/linear_velocity",
+                                                                    "frame/orientation",
+                                                                    "frame/pose",
+                                                                    "frame/position",
+                                                                    "frame/twist",
+                                                                    "frame/wrench",
+                                                                    "image",
+                                                                    "joint/effort",
+                                                                    "joint/position",
+                                                                    "joint/velocity",
+                                                                    "kd",
+                                                                    "kp",
+                                                                    "state/body/acceleration",
+                                                                    "state/body/angular_acceleration",
+                                                                    "state/body/angular_velocity",
+                                                                    "state/body/linear_acceleration",
+                                                                    "state/body/linear_velocity",
+                                                                    "state/body/pose",
+                                                                    "state/body/position",
+                                                                    "state/body/rotation",
+                                                                    "state/body/velocity",
+                                                                    "state/camera/image",
+                                                                    "state/joint/effort",
+                                                                    "state/joint/position",
+                                                                    "state/joint/velocity",
+                                                                    "state/vector3d",
+                                                                    "state/wrench",
+                                                                    "target/body/angular_acceleration",
+                                                                    "target/body/linear_acceleration",
+                                                                    "target/body/linear_velocity",
+                                                                    "target/body/orientation",
+                                                                    "target/body/position",
+                                                                    "target/joint/effort",
+                                                                    "target/joint/position",
+                                                                    "target/joint/torques",
+                                                                    "target/joint/velocity",
+                                                                    "target/tendon/position",
+                                                                    "vector3d"});
+constexpr std::size_t kMostTypos = 2;
 
 /// A port of either direction.
 struct End {
@@ -42,6 +97,8 @@ class Linter {
     for (const bundle::Edge& edge : wiring_.edges) element_names(edge);
     kinds_twice(false);
     kinds_twice(true);
+    mistyped_kinds();
+    repeated_names();
     written_gains();
     frequency();
     missing_kinds();
@@ -145,6 +202,34 @@ class Linter {
                       output ? "outputs" : "inputs", join(names, ", ")),
           "give each a kind of its own, or make them one port");
     }
+  }
+
+  void mistyped_kinds() {
+    const std::vector<std::string> known(kKnownKinds.begin(), kKnownKinds.end());
+    each_end([&](const End& end) {
+      if (!port(end).kind) return;
+      const std::string meant = closest(*port(end).kind, known, kMostTypos);
+      if (meant.empty() || meant == *port(end).kind) return;
+      add(Severity::kWarning, name(end),
+          fmt::format("the kind {} is unknown; did you mean {}?", quote(*port(end).kind), quote(meant)),
+          "correct it, or ignore this if it is a kind of your own");
+    });
+  }
+
+  void repeated_names() {
+    each_end([&](const End& end) {
+      if (!port(end).element_names) return;
+      for (const bundle::AxisNames& axis : *port(end).element_names) {
+        if (!axis) continue;
+        std::set<std::string> seen;
+        for (const std::string& element : *axis) {
+          if (seen.insert(element).second) continue;
+          add(Severity::kWarning, name(end), fmt::format("the element name {} occurs more than once", quote(element)),
+              "give every element a name of its own: NameMap binds by name");
+          break;
+        }
+      }
+    });
   }
 
   void missing_kinds() {

@@ -118,10 +118,10 @@ std::string count_text(std::uint64_t count) {
   return text;
 }
 
-std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
+std::string closest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
   constexpr std::size_t kLongest = 64;  // the cost is the product of both lengths
   std::string best;
-  std::size_t least = word.size() > kLongest ? 0 : std::max<std::size_t>(2, word.size() / 3 + 1);
+  std::size_t least = word.size() > kLongest ? 0 : most > 0 ? most + 1 : std::max<std::size_t>(2, word.size() / 3 + 1);
   for (const std::string& candidate : candidates) {
     const std::size_t distance = candidate.size() > kLongest ? kLongest : edit_distance(word, candidate);
     if (distance >= least) continue;

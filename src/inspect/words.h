@@ -33,7 +33,9 @@ namespace leapp::inspect {
 /// "1 node", "3 nodes".
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view what);
 
-/// The candidate that a user who typed `word` most likely meant; empty when none is close.
-[[nodiscard]] std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+/// The candidate that a user who typed `word` most likely meant; empty when none is within `most` typing mistakes
+/// (0: a third of the word).
+[[nodiscard]] std::string closest(std::string_view word, const std::vector<std::string>& candidates,
+                                  std::size_t most = 0);
 
 }  // namespace leapp::inspect
