@@ -309,6 +309,24 @@ Result<std::vector<PreparedNode>> prepare_nodes(capture::CaptureResult& recordin
   return nodes;
 }
 
+void warn_of_missing_models(const capture::CaptureResult& recording) {
+  const std::vector<std::string>& non_traced = recording.options.non_traced;
+  std::vector<std::string> names;
+  for (const auto& node : recording.nodes) {
+    const bundle::YamlMap& parameters = node->options.backend_params;
+    const bool given =
+        std::any_of(parameters.begin(), parameters.end(), [](const auto& one) { return one.first == "model_path"; });
+    const bool meant = std::find(non_traced.begin(), non_traced.end(), node->name) != non_traced.end();
+    if (!node->options.export_with && !given && !meant) names.push_back(node->name);
+  }
+  if (names.empty()) return;
+  recording.log->warning(
+      fmt::format("no model was written for {} '{}': pass export_with=\"onnx\" (or \"jit\") to output_tensors or "
+                  "method, or name the "
+                  "{} in start(non_traced=[...])",
+                  names.size() == 1 ? "node" : "nodes", join(names, "', '"), names.size() == 1 ? "node" : "nodes"));
+}
+
 /// Everything but the YAML: models and initial values. Returns what the swap of the folders may remove.
 Result<std::vector<std::string>> write_artifacts(const std::vector<PreparedNode>& nodes, bundle::BundleSpec& spec,
                                                  bundle::StagedFolder& folder, capture::CaptureResult& recording) {
@@ -398,6 +416,7 @@ Result<CompileReport> compile_checked(capture::CaptureResult& recording, const C
                                   .tolerance = tolerance_of(options),
                                   .dry_run = is_dry_run(recording, options)},
                                  options, report));
+  if (!is_dry_run(recording, options)) warn_of_missing_models(recording);
   if (options.visualize) write_pictures({&nodes, &spec, &report.nodes, recording.folder, recording.name}, log);
   log_unlisted_outputs(spec, log);
   log_statistics(spec, log);

@@ -97,14 +97,14 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
 
 def remove() -> None:
     """Undo everything install did. May be called at any time; what cannot be undone keeps nothing else."""
-    surely = function_patches.surely
+    run_twice_if_interrupted = function_patches.run_twice_if_interrupted
     with contextlib.ExitStack() as undo:
-        undo.callback(surely, _leave_eager_stance)
+        undo.callback(run_twice_if_interrupted, _leave_eager_stance)
         if "leapp.capture.arrays.published" in sys.modules:  # else there are none
-            undo.callback(surely, sys.modules["leapp.capture.arrays.published"].forget)
-        undo.callback(surely, function_patches.remove_patches)
-        undo.callback(surely, changed_attributes.forget)
-        undo.callback(surely, holders.forget)
+            undo.callback(run_twice_if_interrupted, sys.modules["leapp.capture.arrays.published"].forget)
+        undo.callback(run_twice_if_interrupted, function_patches.remove_patches)
+        undo.callback(run_twice_if_interrupted, changed_attributes.forget)
+        undo.callback(run_twice_if_interrupted, holders.forget)
 
 
 def _leave_eager_stance() -> None:

@@ -9,7 +9,7 @@ import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from leapp.capture._native import capture
 from leapp.errors import LeappError, LeappTypeError, LeappValueError
@@ -46,7 +46,7 @@ def start(
     max_cached_io: int = 5,
     global_patching: bool = True,
     patching: Sequence[FunctionPatch] | None = None,
-    leaks: str = "promote",
+    leaks: Literal["promote", "error", "constant"] = "promote",
 ) -> None:
     """Make ``{save_path}/{name}/`` and begin to watch every operator that runs.
 
@@ -91,7 +91,7 @@ def start(
         if capture.sessions_begun() != begun and capture.is_active():
             _end_capture(sys.exc_info()[1])
         if not capture.is_active():
-            patches.surely(front_end.remove)
+            patches.run_twice_if_interrupted(front_end.remove)
         raise
 
 
@@ -116,7 +116,7 @@ def stop() -> None:
         try:
             _end_capture(underway)
         finally:
-            patches.surely(front_end.remove)
+            patches.run_twice_if_interrupted(front_end.remove)
 
 
 def _forget_patches() -> None:

@@ -112,14 +112,14 @@ def remove_patches() -> None:
     try:
         with contextlib.ExitStack() as undo:
             for one in _undo:
-                undo.callback(surely, one)
+                undo.callback(run_twice_if_interrupted, one)
             all_known = True
     finally:
         if all_known:  # each may be undone twice, but Ctrl-C must not have one forgotten
             _undo.clear()
 
 
-def surely(undo: Callable[[], object]) -> None:
+def run_twice_if_interrupted(undo: Callable[[], object]) -> None:
     """Calls it, and once more if Ctrl-C comes in between. REQUIRES: twice is as good as once."""
     try:
         undo()

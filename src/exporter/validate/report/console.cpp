@@ -75,9 +75,10 @@ std::string sum_text(const Validation& validation) {
     return std::count_if(validation.nodes.begin(), validation.nodes.end(),
                          [&](const NodeCheck& node) { return node.status == status; });
   };
-  return fmt::format("Validation: {} passed, {} failed, {} errored",
-                     count(CheckStatus::kPassed) + count(CheckStatus::kSkipped), count(CheckStatus::kFailed),
-                     count(CheckStatus::kErrored));
+  const auto skipped = count(CheckStatus::kSkipped);
+  return fmt::format("Validation: {} passed, {} failed, {} errored{}", count(CheckStatus::kPassed),
+                     count(CheckStatus::kFailed), count(CheckStatus::kErrored),
+                     skipped == 0 ? "" : fmt::format(", {} skipped", skipped));
 }
 
 }  // namespace
