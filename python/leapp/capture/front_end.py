@@ -22,6 +22,7 @@ from leapp.capture import (
     followed_numbers,
     holders,
     padded_encoder,
+    row_lengths,
     scripted_calls,
     tensor_indices,
 )
@@ -71,6 +72,7 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     followed_numbers.install()
     scripted_calls.install()
     padded_encoder.install()
+    row_lengths.install()
     if patch:
         interop.install_interop()
         function_patches.install_patches(patching)
