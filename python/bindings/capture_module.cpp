@@ -24,6 +24,7 @@
 #include "front_end.h"
 #include "indexing.h"
 #include "leapp/capture.h"
+#include "lengths.h"
 #include "module_calls.h"
 #include "naming.h"
 #include "python_location.h"
@@ -239,6 +240,7 @@ NB_MODULE(LEAPP_CAPTURE_MODULE, m) {
   leapp::python::bind_annotations(m);
   leapp::python::bind_first_calls(m);
   leapp::python::bind_indexing(m);
+  leapp::python::bind_lengths(m);
   leapp::python::bind_module_calls(m);
   leapp::python::bind_naming(m);
   leapp::python::bind_scripted(m);

@@ -13,15 +13,16 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from leapp import _capture
+from leapp.capture import checks
 from leapp.capture.patches import keep_default_devices, replace
 
-__all__ = ["FollowedFloat", "FollowedInt", "install"]
+__all__ = ["FollowedFloat", "FollowedInt", "FollowedLength", "install"]
 
 _FLOATS = frozenset((torch.float32, torch.float64, torch.float16, torch.bfloat16))
 _INTEGERS = frozenset((torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8))
@@ -65,6 +66,15 @@ def _made(number: float | int, tensor: torch.Tensor) -> Any:
     return made
 
 
+def _made_from(values: Sequence[Any], number: float | int, tensor: torch.Tensor) -> Any:
+    """What is computed from a length is one, too: a whole number that decides only if the program says so."""
+    if type(number) is int:
+        for value in values:
+            if isinstance(value, FollowedLength):
+                return FollowedLength.computed(number, tensor, value)
+    return _made(number, tensor)
+
+
 def _plain(value: Any) -> Any:
     return value._number() if isinstance(value, _Followed) else value
 
@@ -84,7 +94,7 @@ def _computed(name: str, operation: Callable[..., Any], *values: Any) -> Any:
     if type(number) not in (int, float) or not _capture.in_node():
         return number
     dtype = torch.float64 if type(number) is float or name == "truediv" else torch.int64
-    return _made(number, operation(*(_operand(value, dtype) for value in values)))
+    return _made_from(values, number, operation(*(_operand(value, dtype) for value in values)))
 
 
 def _compared(operation: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
@@ -94,7 +104,12 @@ def _compared(operation: Callable[[Any, Any], Any], first: Any, second: Any) -> 
     if _capture.in_node():
         exact = isinstance(first, int) and isinstance(second, int)
         dtype = torch.int64 if exact else torch.float64
-        bool(operation(_operand(first, dtype), _operand(second, dtype)))  # capture sees what decides
+
+        def ask() -> None:
+            bool(operation(_operand(first, dtype), _operand(second, dtype)))  # capture sees what decides
+
+        lengths = [value for value in (first, second) if isinstance(value, FollowedLength)]
+        lengths[0].ask(ask, *lengths[1:]) if lengths else ask()
     return answer
 
 
@@ -147,7 +162,7 @@ class _Followed:
         if not _capture.in_node():
             return number
         tensor = function(self._tensor) if self._tensor.is_floating_point() else self._tensor
-        return _made(number, tensor.to(torch.int64))
+        return _made_from((self,), number, tensor.to(torch.int64))
 
 
 def _arithmetic(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -213,6 +228,55 @@ class FollowedInt(_Followed, int):
 
     def __int__(self) -> int:
         _capture.note_escape(self._tensor, "int()")
+        return self._number()
+
+
+class FollowedLength(FollowedInt):
+    """An int that tells how many rows there are where the data says how many (row_lengths.py).
+
+    Unlike a number that ``item()`` gave, it is used for shapes all the time. So it is a branch only where the program
+    compares it, and then decides only if the program does something else.
+    """
+
+    __hash__ = int.__hash__
+    _of: torch.Tensor  # that has the rows
+    _source: int | None  # the operator that chose them; None: computed from such a number
+    _count: Callable[[], torch.Tensor]
+    _counted: torch.Tensor
+
+    @classmethod
+    def of(cls, number: int, tensor: torch.Tensor, source: int, count: Callable[[], torch.Tensor]) -> FollowedLength:
+        made = cls(number)
+        made._of, made._source, made._count = tensor, source, count
+        return made
+
+    @classmethod
+    def computed(cls, number: int, counted: torch.Tensor, origin: FollowedLength) -> FollowedLength:
+        made = cls.of(number, origin._of, 0, lambda: counted)
+        made._source = None
+        return made
+
+    @property
+    def _tensor(self) -> torch.Tensor:
+        if not hasattr(self, "_counted"):
+            self._counted = self._count()
+        return self._counted
+
+    def ask(self, question: Callable[[], object], *others: FollowedLength, loop: bool = False) -> None:
+        """The program is told something of it. Two lengths of the same rows are alike whatever the data is."""
+        same = any(self._source is not None and other._source == self._source for other in others)
+        if not same and checks.asks_for_length(loop):
+            _capture.ask_of_rows(self._of, question)
+
+    def __bool__(self) -> bool:
+        if _capture.in_node():
+            self.ask(lambda: bool(self._tensor))
+        return bool(self._number())
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __int__(self) -> int:
         return self._number()
 
 

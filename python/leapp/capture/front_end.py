@@ -21,6 +21,8 @@ from leapp.capture import (
     console,
     followed_numbers,
     holders,
+    padded_encoder,
+    row_lengths,
     scripted_calls,
     tensor_indices,
 )
@@ -55,22 +57,6 @@ def install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | No
         raise
 
 
-def _dense(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """An encoder with a padding mask goes through nested tensors in eval mode, which no model has."""
-
-    @functools.wraps(forward)
-    def dense(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not getattr(self, "use_nested_tensor", False):
-            return forward(self, *args, **kwargs)
-        self.use_nested_tensor = False
-        try:
-            return forward(self, *args, **kwargs)
-        finally:
-            self.use_nested_tensor = True
-
-    return dense
-
-
 def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | None) -> None:
     for method in _ESCAPES:
         _patch(method, functools.partial(_noticing_escape, method))
@@ -85,8 +71,8 @@ def _install(patch: bool, patching: Sequence[function_patches.FunctionPatch] | N
     tensor_indices.install()
     followed_numbers.install()
     scripted_calls.install()
-    encoder = torch.nn.TransformerEncoder
-    function_patches.replace(encoder, "forward", _dense(encoder.forward))
+    padded_encoder.install()
+    row_lengths.install()
     if patch:
         interop.install_interop()
         function_patches.install_patches(patching)

@@ -27,7 +27,7 @@ ValuePtr searched(const TraceOp& op) {
 }  // namespace
 
 bool same_question(const BranchCondition& a, const BranchCondition& b) {
-  return a.op->info == b.op->info && a.location() == b.location() && a.rows == b.rows;
+  return a.op->info == b.op->info && a.location() == b.location() && a.rows == b.rows && a.asked == b.asked;
 }
 
 bool is_decision(const TraceOp& op) {
@@ -55,7 +55,8 @@ bool gives_rows(const TraceOp& op) {
 ValuePtr predicate(const BranchCondition& guard, TraceBuilder& builder) {
   const TraceOp& op = *guard.op;
   builder.set_current(op.info, op.location);
-  if (guard.rows) return builder.unary_as("aten::any", builder.cast(searched(op), at::kBool), {at::kBool, {}});
+  if (guard.rows && !guard.asked)
+    return builder.unary_as("aten::any", builder.cast(searched(op), at::kBool), {at::kBool, {}});
   const std::string& name = op.info->name();
   if (name == "aten::is_nonzero" || name == "aten::item")
     return builder.cast(builder.reshape(op.arguments[0].tensor, {}), at::kBool);

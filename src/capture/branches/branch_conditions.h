@@ -5,7 +5,7 @@
 //
 // An operator that hands a truth to the program (is_nonzero, item, equal, allclose) is a guard: what comes after it is
 // one path of several. So is one whose result has as many rows as the data says (nonzero, x[mask]): the program may go
-// another way when there are none, and torch sees nothing of `if len(ids)`.
+// another way when there are none. Where it asks for their number (`if len(ids) > 2`), that question is a guard, too.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ namespace leapp::capture {
 
 struct BranchCondition {
   std::shared_ptr<TraceOp> op;  ///< with its operands; its result is no tensor, unless `rows`
-  bool rows = false;            ///< whether there are any; else: what the operator said
+  bool rows = false;            ///< about the number of rows: it decides only if the program did something else
+  bool asked = false;           ///< rows: the program asked, and the operator answered; else: whether there are any
   bool taken = false;           ///< what it was
   bool either = false;          ///< rows: both were seen, and the program did the same
   ValuePtr value = nullptr;     ///< a 0-d bool, set apart (constant_outputs.h): what decided. Known when the call ends

@@ -28,6 +28,11 @@ bool is_decided(const NodeRecord& node, LocationId location) {
          std::any_of(node.others.begin(), node.others.end(), [&](const auto& other) { return decided(*other); });
 }
 
+/// "aten::is_nonzero": what the program asked.
+std::string question_text(const ConditionCount& count) {
+  return count.asked ? "the comparison" : count.op->qualified_name();
+}
+
 std::string round_text(const ConditionPlace& place) {
   return place.round == 0 ? "" : fmt::format(" in round {}", place.round + 1);
 }
@@ -50,20 +55,21 @@ bool depends(const ValuePtr& value, const std::map<Use, std::string>& states) {
 std::set<LocationId> report_guards(const NodeRecord& node, Logger& log) {
   std::set<LocationId> told;
   for (const auto& [place, count] : node.guard_counts) {
-    const std::string name = count.op->qualified_name();
+    const std::string name = question_text(count);
     const std::string round = round_text(place);
     log.info(fmt::format("{}branch of node '{}', {}{}: {} times yes, {} times no", line_prefix(place.location),
                          node.name, name, round, count.yes, count.no));
-    if (count.rows || (count.yes > 0 && count.no > 0) || told.contains(place.location)) continue;
+    if ((count.rows && !count.asked) || (count.yes > 0 && count.no > 0) || told.contains(place.location)) continue;
     if (!is_decided(node, place.location)) continue;
     told.insert(place.location);
     const std::size_t times = count.yes + count.no;
     const char* other = count.yes > 0 ? "false" : "true";
     log.warning(
-        fmt::format("{}node '{}' branches on a value here: {} was {} in {}{}, never {}. It is exported that "
+        fmt::format("{}node '{}' branches on a {} here: {} was {} in {}{}, never {}. It is exported that "
                     "way; run a pass in which it is {} to have both sides in the model",
-                    line_prefix(place.location), node.name, name, count.yes > 0 ? "true" : "false",
-                    times == 1 ? "the only case" : fmt::format("all {} cases", times), round, other, other));
+                    line_prefix(place.location), node.name, count.rows ? "number of rows" : "value", name,
+                    count.yes > 0 ? "true" : "false", times == 1 ? "the only case" : fmt::format("all {} cases", times),
+                    round, other, other));
   }
   std::size_t lost = 0;
   for (const auto& [hash, times] : node.not_kept) lost += times;
@@ -83,7 +89,7 @@ std::set<LocationId> report_guards(const NodeRecord& node, Logger& log) {
 
 std::string guard_text(const ConditionPlace& place, const ConditionCount& count) {
   return fmt::format("{}branches on data, {}{}: {} times yes, {} times no", line_prefix(place.location),
-                     count.op->qualified_name(), round_text(place), count.yes, count.no);
+                     question_text(count), round_text(place), count.yes, count.no);
 }
 
 }  // namespace leapp::capture

@@ -16,11 +16,14 @@ namespace leapp::capture {
 namespace {
 
 void count_guards(NodeRecord& record, const std::vector<BranchCondition>& guards) {
-  std::map<LocationId, std::size_t> rounds;
+  std::map<std::pair<LocationId, bool>, std::size_t> rounds;
   for (const BranchCondition& guard : guards) {
-    ConditionCount& counted = record.guard_counts[{guard.location(), rounds[guard.location()]++}];
+    const bool unasked = guard.rows && !guard.asked;
+    const std::size_t round = rounds[{guard.location(), unasked}]++;
+    ConditionCount& counted = record.guard_counts[{guard.location(), round, unasked}];
     counted.op = guard.op->info;
     counted.rows = guard.rows;
+    counted.asked = guard.asked;
     ++(guard.taken ? counted.yes : counted.no);
   }
 }

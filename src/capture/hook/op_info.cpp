@@ -211,6 +211,7 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
   facts_.random = handle_->hasTag(at::Tag::nondeterministic_seeded);
   facts_.dynamic_shape = handle_->hasTag(at::Tag::dynamic_output_shape);
   facts_.inplace_view = handle_->hasTag(at::Tag::inplace_view);
+  facts_.pointwise = handle_->hasTag(at::Tag::pointwise);
   facts_.composite = handle_->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
   read_name();
 }

@@ -53,6 +53,7 @@ struct OpFacts {
   bool random = false;       ///< it may draw (PendingOp::is_random)
   bool dynamic_shape = false;
   bool inplace_view = false;
+  bool pointwise = false;  ///< every element of the result is one of the elements of each operand in the same place
   bool composite = false;
   bool torchs_own = true;  ///< every PyTorch has it
   /// It draws every element of what it writes to: what that held does not matter, though its functional form is given a

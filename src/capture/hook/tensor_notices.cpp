@@ -92,6 +92,25 @@ bool TensorNotices::in_node() {
   return recorder_->calls().any();
 }
 
+RowsDim TensorNotices::rows(const at::Tensor& tensor) {
+  const LocationId where = front_end_.location();
+  const auto guard = recorder_->lock();
+  if (!recorder_->is_complete() || !recorder_->calls().any()) return {};
+  recorder_->builder().set_current(nullptr, where);
+  const ValuePtr value = recorder_->table().find(tensor);
+  return value && is_operand(*value) ? value->rows : RowsDim();
+}
+
+void TensorNotices::length_asked(const at::Tensor& tensor) {
+  const auto guard = recorder_->lock();
+  if (!recorder_->is_complete()) return;
+  const ValuePtr value = recorder_->table().find(tensor);
+  if (!value || value->owner == 0 || !value->rows.source || !recorder_->calls().contains(value->owner)) return;
+  const TraceOp& source = *value->rows.source;
+  recorder_->escapes().length_followed(
+      {recorder_->calls().name_of(value->owner), source.info->qualified_name(), source.location});
+}
+
 std::optional<c10::Scalar> TensorNotices::followed_number(const at::Tensor& tensor) {
   if (!in_node() || front_end_.is_only_checked()) return std::nullopt;
   const LocationId where = front_end_.location();

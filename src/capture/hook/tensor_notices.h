@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "capture/session/front_end.h"
+#include "capture/trace/trace.h"
 #include "leapp/base/status.h"
 
 namespace leapp::capture {
@@ -40,6 +41,10 @@ class TensorNotices {
   void escaped(const at::Tensor& tensor, const std::string& how);
   [[nodiscard]] bool is_live(const at::Tensor& tensor);
   [[nodiscard]] bool in_node();
+  /// Which of its dimensions is as long as the data says, if one is known to be.
+  [[nodiscard]] RowsDim rows(const at::Tensor& tensor);
+  /// The program asked for the length of such a dimension, and guards follow what it did.
+  void length_asked(const at::Tensor& tensor);
   /// The number that `tensor` holds, which the front end is going to follow. None: no node is open.
   [[nodiscard]] std::optional<c10::Scalar> followed_number(const at::Tensor& tensor);
 

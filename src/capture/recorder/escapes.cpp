@@ -45,7 +45,13 @@ void Escapes::data_dependent_shape(const std::string& node, const OpInfo& op, Lo
   if (std::find(lengths_.begin(), lengths_.end(), length) == lengths_.end()) lengths_.push_back(std::move(length));
 }
 
+void Escapes::length_followed(const Length& length) {
+  const bool known = std::find(followed_lengths_.begin(), followed_lengths_.end(), length) != followed_lengths_.end();
+  if (!known) followed_lengths_.push_back(length);
+}
+
 void Escapes::length_left(const Length& length) {
+  if (std::find(followed_lengths_.begin(), followed_lengths_.end(), length) != followed_lengths_.end()) return;
   const bool first = warn_once(
       "left", length.location,
       fmt::format("{}the shape of the result of {} in node '{}' depends on data, and nothing of the node needs "

@@ -36,6 +36,8 @@ class Escapes {
     bool operator==(const Length&) const = default;
   };
   [[nodiscard]] const std::vector<Length>& lengths() const { return lengths_; }
+  /// Guards follow what the program does with it.
+  void length_followed(const Length& length);
   /// No operator of the node needs the result: all the program can have used is how long it is.
   void length_left(const Length& length);
 
@@ -62,6 +64,7 @@ class Escapes {
   std::map<LocationId, Followed> followed_;
   std::set<std::pair<std::string, LocationId>> warned_;
   std::vector<Length> lengths_;
+  std::vector<Length> followed_lengths_;
   std::map<ActivationId, std::map<double, LocationId>> numbers_;
   std::vector<Note> notes_;
 };

@@ -8,6 +8,7 @@
 
 #include "capture/hook/op_info.h"
 #include "capture/hook/result_types.h"
+#include "capture/trace/row_counts.h"
 
 namespace leapp::capture {
 
@@ -18,6 +19,7 @@ ActivationId OpRecorder::open(const std::string& node) {
   if (!state_.calls.any()) {
     state_.table.memories().begin();
     state_.numbers_of_constants.clear();
+    forget_rows();
   }
   return state_.calls.open(node);
 }

@@ -11,6 +11,7 @@
 #include "capture/hook/hook.h"
 #include "capture/hook/op_info.h"
 #include "capture/recorder/tensor_content.h"
+#include "capture/trace/row_counts.h"
 
 namespace leapp::capture {
 namespace {
@@ -157,7 +158,8 @@ bool OpResults::note_guard(const PendingOp& op, const std::shared_ptr<TraceOp>& 
   if (op.only_checked || outputs.empty()) return false;
   const ActivationId activation = op.owner != 0 ? op.owner : state_.calls.only();
   if (outputs[0].isBool() && is_decision(*trace)) {
-    state_.guards.add(activation, {.op = trace, .taken = outputs[0].toBool()});
+    const bool rows = AboutRows::asked();
+    state_.guards.add(activation, {.op = trace, .rows = rows, .asked = rows, .taken = outputs[0].toBool()});
     return true;
   }
   if (!gives_rows(*trace)) return false;

@@ -14,9 +14,7 @@
 #include "capture/trace/slice.h"
 
 namespace leapp::capture {
-namespace {
 
-/// Which dimension of the result of `op` it is.
 std::size_t length_dim(const TraceOp& op) {
   if (op.info->name() != "aten::index") return 0;
   std::size_t dim = 0;
@@ -26,8 +24,6 @@ std::size_t length_dim(const TraceOp& op) {
   }
   return dim;
 }
-
-}  // namespace
 
 std::set<std::int64_t> data_lengths(const ValuePtr& value) {
   std::set<std::int64_t> lengths;

@@ -47,6 +47,9 @@ class FollowedLengths {
 /// REQUIRES: the session has ended, and state is part of the records.
 void report_lengths(Escapes& escapes, CaptureResult& recording);
 
+/// Which dimension of the result of `op` has a length that depends on data.
+[[nodiscard]] std::size_t length_dim(const TraceOp& op);
+
 /// The sizes of operators' results that depend on data, of all that `value` needs.
 [[nodiscard]] std::set<std::int64_t> data_lengths(const ValuePtr& value);
 

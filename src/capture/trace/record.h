@@ -137,7 +137,8 @@ struct MemoryEnd {
 /// How often a guard of a node went which way.
 struct ConditionCount {
   const OpInfo* op = nullptr;
-  bool rows = false;
+  bool rows = false;   ///< about the number of rows
+  bool asked = false;  ///< by the program; else nobody is known to have
   std::size_t yes = 0;
   std::size_t no = 0;
 };
@@ -146,6 +147,7 @@ struct ConditionCount {
 struct ConditionPlace {
   LocationId location = 0;
   std::size_t round = 0;
+  bool unasked = false;  ///< whether there are rows, which the program may not have asked
   auto operator<=>(const ConditionPlace&) const = default;
 };
 

@@ -30,6 +30,7 @@ using ActivationId = std::uint32_t;
 
 class Memory;
 class OpInfo;
+struct TraceOp;
 struct TracedValue;
 using ValuePtr = std::shared_ptr<TracedValue>;
 
@@ -155,12 +156,20 @@ struct Origin {
   LocationId location = 0;         ///< kGlue, kDrawn
 };
 
+/// The dimension of a value whose size depends on data (row_counts.h). -1: none, or not known.
+struct RowsDim {
+  int dim = -1;
+  std::int64_t unit = 1;            ///< elements of that dimension for each row
+  const TraceOp* source = nullptr;  ///< the operator that chose the rows
+};
+
 struct TracedValue {
   TracedKind kind = TracedKind::kResult;
   ActivationId owner = 0;   ///< 0: does not depend on any node's inputs
   bool over_input = false;  ///< it was written over (a part of) an input of a node
   std::uint32_t index = 0;  ///< kResult: which result
   ValueType type;
+  RowsDim rows;
   std::shared_ptr<TraceOp> op;          ///< kResult
   std::shared_ptr<ConstantCell> cell;   ///< kConstant
   std::shared_ptr<ConstantCell> drawn;  ///< kResult, drawn from nothing live: the numbers, should they be a constant

@@ -6,6 +6,7 @@
 
 #include "capture/branches/unguarded_variants.h"
 #include "capture/hook/op_info.h"
+#include "capture/trace/row_counts.h"
 
 namespace leapp::capture {
 namespace {
@@ -49,6 +50,7 @@ ValuePtr TraceBuilder::result(const std::shared_ptr<TraceOp>& op, std::size_t in
   value->kind = TracedKind::kResult;
   value->owner = owner(*op);
   value->type = std::move(type);
+  value->rows = rows_of(*op, value->type);
   value->op = op;
   value->index = static_cast<std::uint32_t>(index);
   if (op->results.size() <= index) op->results.resize(index + 1);
