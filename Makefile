@@ -82,6 +82,19 @@ test-long: setup-tests build test-tsan-runtime test-arm64  ## what takes longer:
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
 
+# JOBS="arm64 wheel": these jobs; BUDGET=25: minutes; FAULTS=1: break each job deliberately.
+promises = .venv/bin/python tests/promises/run_promises.py
+
+test-promises: setup-tests build  ## one small job for each promise of README and docs, and a table (tests/promises)
+	@$(promises) $(if $(BUDGET),--budget $(BUDGET)) $(if $(FAULTS),--faults) $(JOBS)
+
+test-night: setup-tests build  ## the long jobs behind the promises; repeat to resume
+	@$(promises) --night
+	@$(promises) --write
+
+support:  ## docs/support.md and docs/night.md, from the results of these jobs
+	@$(promises) --write
+
 test-asan: setup  ## the C++ tests under AddressSanitizer and UBSan
 	@cmake --preset asan --log-level=WARNING >/dev/null
 	@scripts/stage build cmake --build --preset asan
