@@ -48,8 +48,13 @@ SHORTEST = 5.0  # minutes that every job has at least
 
 
 def environment() -> dict[str, str]:
-    """What the jobs find: the package of the default preset."""
-    return {**os.environ, "PYTHONPATH": str(ROOT / "build" / "default" / "python")}
+    """What commands of jobs use: the package of the default preset, and what brings it up to date."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "build" / "default" / "python"),
+        "BUILD": "cmake --build --preset default --target",
+        "PACKAGE": "_capture _runtime leapp_engine_torch leapp_draw leapp_cli step_bundle",
+    }
 
 
 def run_command(job: Job, log: Path) -> tuple[int | None, float, float]:
