@@ -89,8 +89,7 @@ test-promises: setup-tests build  ## one small job for each promise of README an
 	@$(promises) $(if $(BUDGET),--budget $(BUDGET)) $(if $(FAULTS),--faults) $(JOBS)
 
 test-night: setup-tests build  ## the long jobs behind the promises; repeat to resume
-	@$(promises) --night
-	@$(promises) --write
+	@$(promises) --night; code=$$?; $(promises) --write; exit $$code
 
 support:  ## docs/support.md and docs/night.md, from the results of these jobs
 	@$(promises) --write
