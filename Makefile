@@ -57,7 +57,7 @@ demo: setup-demo  ## export an example from Python, run it from C++: builds what
 mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and Python, a film
 	@scripts/stage mujoco examples/mujoco/run
 
-test: setup-tests build lint  ## everything CI runs
+test: setup-tests build lint  ## what CI runs, before make test-promises
 	@scripts/stage "build sanitized" cmake --build --preset default --target sanitized_test
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
@@ -81,6 +81,18 @@ test-zoo: build  ## networks of timm, torchvision, transformers, diffusers, lero
 test-long: setup-tests build test-tsan-runtime test-arm64  ## what takes longer: whole sweeps, 2,000 random programs, soaks, threads, arm64
 	@scripts/stage "Python tests, long" env LEAPP_LONG=1 LEAPP_PROGRAMS=2000 \
 	  .venv/bin/python -m pytest -n auto --dist worksteal -m "" $(PYTHON_TESTS)
+
+# JOBS="arm64 wheel": these jobs; BUDGET=25: minutes; FAULTS=1: break each job deliberately.
+promises = .venv/bin/python tests/promises/run_promises.py
+
+test-promises: setup-tests build  ## one small job for each promise of README and docs, and a table (tests/promises)
+	@$(promises) $(if $(BUDGET),--budget $(BUDGET)) $(if $(FAULTS),--faults) $(JOBS)
+
+test-night: setup-tests build  ## the long jobs behind the promises; repeat to resume
+	@$(promises) --night; code=$$?; $(promises) --write; exit $$code
+
+support:  ## docs/support.md and docs/night.md, from the results of these jobs
+	@$(promises) --write
 
 test-asan: setup  ## the C++ tests under AddressSanitizer and UBSan
 	@cmake --preset asan --log-level=WARNING >/dev/null

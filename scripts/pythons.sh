@@ -13,16 +13,17 @@ resolve_python() {
     found=$(find_python "${BASH_REMATCH[2]}")
   fi
   if [[ -z $found ]]; then
-    printf '%s: PYTHON=%s: no such interpreter in PATH or under pyenv; give the path of one\n' "$(basename "$0")" "$1" >&2
+    printf '%s: PYTHON=%s: no such interpreter in PATH, under pyenv or in /usr/local; give the path of one\n' "$(basename "$0")" "$1" >&2
     return 2
   fi
   printf '%s\n' "$found"
 }
 
-# find_python 3.12: the newest interpreter of that version, in PATH or of pyenv; nothing if there is none.
+# find_python 3.12: an interpreter of that version in PATH, of pyenv or in /usr/local; nothing if there is none.
 find_python() {
   local candidate
-  for candidate in "$(command -v "python$1")" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python; do
+  for candidate in "$(command -v "python$1")" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python \
+    /usr/local/bin/"python$1" /usr/local/python*/bin/"python$1"; do
     # pyenv's own python3.12 in PATH is there even where it refuses to run.
     if [[ -n $candidate && -x $candidate ]] && "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
       printf '%s\n' "$candidate"

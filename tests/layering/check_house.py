@@ -103,9 +103,7 @@ def violations(root: Path) -> list[str]:
         for folder, count in sorted(files_per_folder(root).items())
         if count > MOST_FILES
     ]
-    found += [
-        f"{folder}: no README.md that says what each folder in it is for" for folder in folders_without_readme(root)
-    ]
+    found += [f"{folder}: no README.md that says what its folders are for" for folder in folders_without_readme(root)]
     found += [
         f"{', '.join(files)}: {len(files)} types named {name}: give the internal one a name of its own"
         for name, files in sorted(repeated_types(root).items())
