@@ -57,7 +57,7 @@ demo: setup-demo  ## export an example from Python, run it from C++: builds what
 mujoco: build  ## a trained arm in MuJoCo: export, run closed loop from C++ and Python, a film
 	@scripts/stage mujoco examples/mujoco/run
 
-test: setup-tests build lint  ## what CI runs, before make test-promises
+test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "build sanitized" cmake --build --preset default --target sanitized_test
 	@scripts/stage "C++ tests" ctest --preset default
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
