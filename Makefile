@@ -63,7 +63,7 @@ test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 	@scripts/stage "Python tests, device" env $(on_device) $(DEVICE_TESTS)
 
-test-device: setup-tests build  ## the tests of capture with tensors that are not on the CPU (docs/devices.md)
+test-device: setup-tests build  ## the tests of capture with tensors that are not on the CPU (docs/how_to/capture_on_a_gpu.md)
 	@scripts/stage "Python tests, device" env $(on_device) $(ALL_DEVICE_TESTS)
 
 test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
@@ -71,7 +71,7 @@ test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
 
-test-zoo: build  ## networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/networks.md
+test-zoo: build  ## networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/reports/networks.md
 	@scripts/stage setup scripts/setup --zoo
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/zoo-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "zoo" build/zoo-venv/bin/python tests/zoo/run.py --again --write

@@ -4,7 +4,7 @@
 
 engines.py            measures, prints, keeps the figures in build/bench/engines.json; about two minutes
 engines.py --quick    a tenth of that, and keeps nothing: does it work?
-engines.py --write    makes the table in docs/realtime.md and docs/pictures/engines.svg from those figures
+engines.py --write    makes the table in docs/concepts/realtime.md and docs/pictures/engines.svg from those figures
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from processes import OURS, ROOT, call
 BUNDLES = ROOT / "build" / "bench-engines"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
-PAGE = ROOT / "docs" / "realtime.md"
+PAGE = ROOT / "docs" / "concepts" / "realtime.md"
 PICTURE = ROOT / "docs" / "pictures" / "engines.svg"
 ROUNDS = 3
 

@@ -3,7 +3,7 @@
 """The part of `make bench` about bundles that are swapped while they run: is a step late because of it?
 
 reload.py            measures, prints, keeps the figures; after robot.py, which exports the bundle
-reload.py --write    makes the table in docs/robot.md from them
+reload.py --write    makes the table in docs/how_to/robot.md from them
 """
 
 from __future__ import annotations

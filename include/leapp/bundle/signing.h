@@ -9,8 +9,8 @@
 //   auto pipeline = Pipeline::load("walk", options);
 //
 // The manifest has the SHA-256 and size of every file in the folder and below it, except log.txt and the manifests of
-// the folder itself; docs/bundle_format.md shows one. Keys are Ed25519, as PEM. Wherever a key is asked for, it is
-// given as the PEM text itself or as the path of a file that has it: what contains "-----BEGIN" is a text. All
+// the folder itself; docs/reference/bundle_format.md shows one. Keys are Ed25519, as PEM. Wherever a key is asked for,
+// it is given as the PEM text itself or as the path of a file that has it: what contains "-----BEGIN" is a text. All
 // functions may be called from any thread.
 #pragma once
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/robot.md: its blocks run, and C++, Python and C print the same."""
+"""docs/how_to/robot.md: its blocks run, and C++, Python and C print the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from doc_blocks import ROOT, Page, blocks_of
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = Page(tmp_path)
-    blocks = blocks_of("robot.md")
+    blocks = blocks_of("how_to/robot.md")
     assert {language for language, _ in blocks} >= {"python", "yaml", "cpp", "c", "sh"}
     for language, block in blocks:
         page.run(language, block)
@@ -43,4 +43,4 @@ def test_the_message_on_the_page_is_what_is_said() -> None:
     port = leapp.Port("policy/q", "policy", "input", None, "float32", (1, 3), names[0], None, None, None, {})
     with pytest.raises(ValueError, match="the robot lacks") as caught:
         leapp.NameMap(port, -1, ["hip", "knee", "toe"])
-    assert str(caught.value) in (ROOT / "docs" / "robot.md").read_text()
+    assert str(caught.value) in (ROOT / "docs" / "how_to" / "robot.md").read_text()
