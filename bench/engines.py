@@ -126,7 +126,7 @@ def report(quick: bool = False) -> None:
 
 def table(figures: dict[str, Any]) -> str:
     lines = [
-        "![A step on LEAPP's own engine in parts of a step on ONNX Runtime](pictures/engines.svg)",
+        "![A step on LEAPP's own engine in parts of a step on ONNX Runtime](../pictures/engines.svg)",
         "",
         f"{figures['cpu']}, {figures['date']}; microseconds, p50 / p99.9:",
         "",
@@ -162,9 +162,9 @@ def picture(figures: dict[str, Any]) -> str:
 
     height = top + row * len(NETWORKS) + 34
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right + 60} {height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-40 0 {right + 100} {height}" '
         'font-family="sans-serif" font-size="13">',
-        f'<rect width="{right + 60}" height="{height}" fill="#fff"/>',
+        f'<rect x="-40" width="{right + 100}" height="{height}" fill="#fff"/>',
         f'<text x="{left}" y="20" font-weight="bold">A step on LEAPP\'s own engine / on ONNX Runtime</text>',
     ]
     for at, (name, (text, _, _)) in enumerate(NETWORKS.items()):
