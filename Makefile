@@ -21,7 +21,7 @@ ALL_DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/%.py,branches/test_br
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.
 tsan_programs = pipeline_test watchdog_test robot_test recorder_test reload_test stop_test engine_test
-python_sources = $(wildcard python packaging examples bench fuzz tests)
+python_sources = $(wildcard python packaging examples bench fuzz tests docs/site)
 
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
@@ -117,6 +117,10 @@ bench: setup-peer build  ## figures, beside the peer's
 
 bench-large: setup build  ## memory and time of 1, 2 and 4 GiB of weights; needs 16 GB of memory and 10 GB of disk
 	@scripts/stage "large models" .venv/bin/python bench/large_models.py
+
+docs: build  ## the documentation site: build/docs/html/index.html
+	@scripts/stage setup scripts/setup --docs
+	@scripts/stage docs scripts/docs
 
 format: setup  ## clang-format and ruff
 	@clang-format -i $(cxx_sources)
