@@ -21,7 +21,7 @@ ALL_DEVICE_TESTS ?= tests/device $(patsubst %,tests/python/%.py,branches/test_br
 cxx_sources = $(shell find src include python/bindings examples bench fuzz tests -name '*.h' -o -name '*.cpp')
 # What has threads: reloading, recording, the watchdog, four pipelines at once.
 tsan_programs = pipeline_test watchdog_test robot_test recorder_test reload_test stop_test engine_test
-python_sources = $(wildcard python packaging examples bench fuzz tests)
+python_sources = $(wildcard python packaging examples bench fuzz tests docs/site)
 
 importable = echo "$(CURDIR)/build/default/python" > "$$(echo .venv/lib/python3.*/site-packages)/leapp-dev.pth"
 
@@ -63,7 +63,7 @@ test: setup-tests build lint  ## everything CI runs
 	@scripts/stage "Python tests" .venv/bin/python -m pytest -n auto --dist worksteal $(PYTHON_TESTS)
 	@scripts/stage "Python tests, device" env $(on_device) $(DEVICE_TESTS)
 
-test-device: setup-tests build  ## the tests of capture with tensors that are not on the CPU (docs/devices.md)
+test-device: setup-tests build  ## the tests of capture with tensors that are not on the CPU (docs/how_to/capture_on_a_gpu.md)
 	@scripts/stage "Python tests, device" env $(on_device) $(ALL_DEVICE_TESTS)
 
 test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
@@ -71,7 +71,7 @@ test-fleet: setup build  ## replay on Ray, a bundle on Triton's server
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/fleet-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "Python tests, fleet" build/fleet-venv/bin/python -m pytest tests/fleet
 
-test-zoo: build  ## networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/networks.md
+test-zoo: build  ## networks of timm, torchvision, transformers, diffusers, lerobot, and the table of docs/reports/networks.md
 	@scripts/stage setup scripts/setup --zoo
 	@echo "$(CURDIR)/build/default/python" > "$$(echo build/zoo-venv/lib/python3.*/site-packages)/leapp-dev.pth"
 	@scripts/stage "zoo" build/zoo-venv/bin/python tests/zoo/run.py --again --write
@@ -91,7 +91,7 @@ test-promises: setup-tests build  ## one small job for each promise of README an
 test-night: setup-tests build  ## the long jobs behind the promises; repeat to resume
 	@$(promises) --night; code=$$?; $(promises) --write; exit $$code
 
-support:  ## docs/support.md and docs/night.md, from the results of these jobs
+support:  ## docs/reports/promises.md and docs/reports/night.md, from the results of these jobs
 	@$(promises) --write
 
 test-asan: setup  ## the C++ tests under AddressSanitizer and UBSan
@@ -129,6 +129,10 @@ bench: setup-peer build  ## figures, beside the peer's
 
 bench-large: setup build  ## memory and time of 1, 2 and 4 GiB of weights; needs 16 GB of memory and 10 GB of disk
 	@scripts/stage "large models" .venv/bin/python bench/large_models.py
+
+docs: build  ## the documentation site: build/docs/html/index.html
+	@scripts/stage setup scripts/setup --docs
+	@scripts/stage docs scripts/docs
 
 format: setup  ## clang-format and ruff
 	@clang-format -i $(cxx_sources)

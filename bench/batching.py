@@ -4,7 +4,7 @@
 time: other programs on the machine count little.
 
 batching.py            measures, prints, keeps the figures; build bench_peak first
-batching.py --write    makes the tables in docs/fleet.md from them
+batching.py --write    makes the tables in docs/how_to/run_a_fleet.md from them
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from leapp import InferenceManager, _runtime
 from processes import OURS, ROOT, call
 
 PEAK = ROOT / "build" / "default" / "bench" / "bench_peak"
-PAGE = ROOT / "docs" / "fleet.md"
+PAGE = ROOT / "docs" / "how_to" / "run_a_fleet.md"
 NAMES = ("small", "mlp", "gru", "heavy", "huge")
 ENGINES = {"native": "own", "onnxruntime": "ONNX Runtime"}
 SIZES = (1, 8, 64, 256)

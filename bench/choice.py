@@ -3,7 +3,7 @@
 """Does "auto" take the faster engine, for networks that nobody looked at when its numbers were made?
 
     choice.py            exports them, runs each on both engines, prints, keeps the figures in build/bench/choice.json
-    choice.py --write    makes the table in docs/realtime.md from those figures
+    choice.py --write    makes the table in docs/concepts/realtime.md from those figures
 
 The numbers behind the choice (src/engine/native/speed.cpp) come from single operators (bench/operators.py) and from the
 networks of bench/engines.py; none of these here. Times are of the thread's own work, so that others on the machine
@@ -24,7 +24,7 @@ import pages
 from processes import OURS, ROOT, call, environment_of
 
 PROGRAM = ROOT / "build" / "default" / "bench" / "bench_operators"
-PAGE = ROOT / "docs" / "realtime.md"
+PAGE = ROOT / "docs" / "concepts" / "realtime.md"
 ROUNDS = 3
 
 

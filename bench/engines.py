@@ -4,7 +4,7 @@
 
 engines.py            measures, prints, keeps the figures in build/bench/engines.json; about two minutes
 engines.py --quick    a tenth of that, and keeps nothing: does it work?
-engines.py --write    makes the table in docs/realtime.md and docs/pictures/engines.svg from those figures
+engines.py --write    makes the table in docs/concepts/realtime.md and docs/pictures/engines.svg from those figures
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from processes import OURS, ROOT, call
 BUNDLES = ROOT / "build" / "bench-engines"
 BUILD = ROOT / "build" / "default"
 CPP = BUILD / "bench" / "bench_runtime"
-PAGE = ROOT / "docs" / "realtime.md"
+PAGE = ROOT / "docs" / "concepts" / "realtime.md"
 PICTURE = ROOT / "docs" / "pictures" / "engines.svg"
 ROUNDS = 3
 
@@ -126,7 +126,7 @@ def report(quick: bool = False) -> None:
 
 def table(figures: dict[str, Any]) -> str:
     lines = [
-        "![A step on LEAPP's own engine in parts of a step on ONNX Runtime](pictures/engines.svg)",
+        "![A step on LEAPP's own engine in parts of a step on ONNX Runtime](../pictures/engines.svg)",
         "",
         f"{figures['cpu']}, {figures['date']}; microseconds, p50 / p99.9:",
         "",
@@ -162,9 +162,9 @@ def picture(figures: dict[str, Any]) -> str:
 
     height = top + row * len(NETWORKS) + 34
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right + 60} {height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-40 0 {right + 100} {height}" '
         'font-family="sans-serif" font-size="13">',
-        f'<rect width="{right + 60}" height="{height}" fill="#fff"/>',
+        f'<rect x="-40" width="{right + 100}" height="{height}" fill="#fff"/>',
         f'<text x="{left}" y="20" font-weight="bold">A step on LEAPP\'s own engine / on ONNX Runtime</text>',
     ]
     for at, (name, (text, _, _)) in enumerate(NETWORKS.items()):

@@ -3,7 +3,7 @@
 """The part of `make bench` about bundles that are swapped while they run: is a step late because of it?
 
 reload.py            measures, prints, keeps the figures; after robot.py, which exports the bundle
-reload.py --write    makes the table in docs/robot.md from them
+reload.py --write    makes the table in docs/how_to/sign_and_swap.md from them
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 
 import pages
 from processes import ROOT, call
-from robot import FOLDER, PAGE
+from robot import FOLDER
 
 PROGRAM = ROOT / "build" / "default" / "bench" / "bench_reload"
+PAGE = ROOT / "docs" / "how_to" / "sign_and_swap.md"
 STEPS, SWAPS = 1_000_000, 1_000
 QUANTILES = ("p50", "p99", "p99.9", "max")
 RUNS = {"without": "without swaps", "with": "with swaps", "swapping": "steps that swap"}

@@ -3,7 +3,7 @@
 """The part of `make bench` about `leapp replay`: in one process, on Ray with one and two workers; the same files?
 
 replaying.py            measures, prints, keeps the figures; needs build/fleet-venv (scripts/setup --fleet)
-replaying.py --write    makes the table in docs/fleet.md from them
+replaying.py --write    makes the table in docs/how_to/run_a_fleet.md from them
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pages
 from processes import ROOT, call
 
 FLEET = ROOT / "build" / "fleet-venv" / "bin" / "python"
-PAGE = ROOT / "docs" / "fleet.md"
+PAGE = ROOT / "docs" / "how_to" / "run_a_fleet.md"
 EPISODES, STEPS = 200, 1_000
 WORKERS = {0: "in one process", 1: "Ray, 1 worker", 2: "Ray, 2 workers"}
 

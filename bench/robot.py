@@ -3,7 +3,7 @@
 """The part of `make bench` about what stands between a bundle and a robot: 25 inputs and 25 outputs of 12 elements.
 
 robot.py             measures, prints, keeps the figures
-robot.py --write     makes the table in docs/robot.md from them
+robot.py --write     makes the table in docs/how_to/drive_a_robot.md from them
 robot.py FOLDER      exports the bundle
 """
 
@@ -17,7 +17,7 @@ from processes import OURS, ROOT, call
 
 FOLDER = ROOT / "build" / "bench-bundles" / "robot"
 PROGRAM = ROOT / "build" / "default" / "bench" / "bench_robot"
-PAGE = ROOT / "docs" / "robot.md"
+PAGE = ROOT / "docs" / "how_to" / "drive_a_robot.md"
 PARTS = {
     "maps": "order by name, with scale and offset",
     "guards": "guards: finite, bounds and rate of every element",

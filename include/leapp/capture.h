@@ -62,6 +62,7 @@ struct Nested {
 /// What a tensor means to whoever deploys the pipeline; written beside the port in the YAML.
 using Semantics = bundle::Semantics;
 
+/// A named value that goes into or comes out of a node.
 struct PortValue {
   std::string name;
   Nested value;
@@ -78,6 +79,7 @@ enum class Leaks {
   kConstant,  ///< they are baked in as they were, with a warning
 };
 
+/// Options of start().
 struct StartOptions {
   std::string save_path = ".";
   bool verbose = false;                 ///< everything on the console, not only warnings and errors
@@ -89,11 +91,13 @@ struct StartOptions {
   std::string torch_version;   ///< likewise; empty: the version this was built against
 };
 
+/// What holds for the whole pipeline: how often it steps, and fields of your own.
 struct GraphConfigs {
   std::optional<double> frequency;  ///< in Hz, > 0
   bundle::YamlMap extra;
 };
 
+/// Options of compile_graph().
 struct CompileOptions {
   bool visualize = true;
   std::optional<bool> verbose;  ///< overrides the console for this call
@@ -108,6 +112,7 @@ struct CompileOptions {
   GraphConfigs graph_configs = {};
 };
 
+/// Options of output_tensors().
 struct OutputOptions {
   /// "jit", "jit-script", "jit-trace", "onnx", "onnx-dynamo", "onnx-torchscript", "pt2"; absent: a model of the user's
   /// (`backend_params` has "model_path"), or none.
@@ -118,6 +123,7 @@ struct OutputOptions {
   Payload static_outputs = {};
 };
 
+/// What became of one node.
 struct NodeResult {
   std::string node;
   CheckStatus status = CheckStatus::kSkipped;
@@ -128,6 +134,7 @@ struct NodeResult {
   [[nodiscard]] bool ok() const { return status == CheckStatus::kPassed || status == CheckStatus::kSkipped; }
 };
 
+/// What compile_graph() wrote, node by node.
 struct CompileReport {
   std::string folder;
   std::vector<NodeResult> nodes;

@@ -43,6 +43,7 @@ LEAPP_C uint32_t leapp_abi_version(void);
 /* "0.1.0", the version of the library. */
 LEAPP_C const char* leapp_version(void);
 
+/* What a function that can fail returns: LEAPP_OK, or why it failed. */
 typedef int32_t leapp_status;
 enum {
   LEAPP_OK = 0,
@@ -73,10 +74,13 @@ LEAPP_C const char* leapp_error(void);
 
 /* ---- Pipeline ---------------------------------------------------------------------------------------------------- */
 
+/* A loaded bundle. */
 typedef struct leapp_pipeline leapp_pipeline;
 
+/* Which engine runs ONNX models. */
 enum { LEAPP_ENGINE_AUTO = 0, LEAPP_ENGINE_NATIVE = 1, LEAPP_ENGINE_ONNXRUNTIME = 2 };
 
+/* Options of leapp_load. */
 typedef struct leapp_load_options {
   uint32_t size;
   int32_t engine;                  /* LEAPP_ENGINE_ */
@@ -111,8 +115,10 @@ LEAPP_C double leapp_frequency(const leapp_pipeline* pipeline);
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
+/* What a port is to the caller. */
 enum { LEAPP_INPUT = 0, LEAPP_OUTPUT = 1, LEAPP_FEEDBACK = 2 };
 
+/* Types of elements. */
 enum {
   LEAPP_FLOAT16 = 0,
   LEAPP_FLOAT32 = 1,
@@ -126,6 +132,7 @@ enum {
   LEAPP_BOOL = 9
 };
 
+/* A port of a pipeline, and all that the bundle says of it. */
 typedef struct leapp_port {
   uint32_t size;
   int32_t role;     /* LEAPP_INPUT, LEAPP_OUTPUT or LEAPP_FEEDBACK */
@@ -143,6 +150,7 @@ typedef struct leapp_port {
   void* data; /* stays in place; NULL for LEAPP_FEEDBACK, see leapp_feedback */
 } leapp_port;
 
+/* How many ports there are of that role. */
 LEAPP_C size_t leapp_port_count(const leapp_pipeline* pipeline, int32_t role);
 /* By their order in the bundle, by name, by kind. `port` has its size set. */
 LEAPP_C leapp_status leapp_port_at(const leapp_pipeline* pipeline, int32_t role, size_t index, leapp_port* port);
@@ -158,6 +166,7 @@ LEAPP_C leapp_status leapp_feedback(leapp_pipeline* pipeline, const char* name, 
 
 /* ---- Order by name ----------------------------------------------------------------------------------------------- */
 
+/* Matches the names along one axis of a port with the robot's. leapp_chunks plays action chunks. */
 typedef struct leapp_name_map leapp_name_map;
 typedef struct leapp_chunks leapp_chunks;
 
@@ -192,9 +201,11 @@ LEAPP_C leapp_status leapp_set_guards(leapp_pipeline* pipeline, const char* text
 LEAPP_C leapp_status leapp_set_guards_from_file(leapp_pipeline* pipeline, const char* file);
 LEAPP_C leapp_status leapp_set_guards_from_bundle(leapp_pipeline* pipeline);
 
+/* What a guard did, and why. */
 enum { LEAPP_PASSED = 0, LEAPP_CLAMPED = 1, LEAPP_HELD = 2, LEAPP_FAILED = 3 };
 enum { LEAPP_NON_FINITE = 0, LEAPP_BELOW = 1, LEAPP_ABOVE = 2, LEAPP_RATE = 3 };
 
+/* One element that a guard acted on in the last step. */
 typedef struct leapp_guard_event {
   uint32_t size;
   int32_t cause;    /* LEAPP_NON_FINITE, ... */
@@ -234,8 +245,10 @@ LEAPP_C leapp_status leapp_verify(const char* bundle, const char* const* trusted
  * are the new bundle's. */
 typedef struct leapp_reloader leapp_reloader;
 
+/* What becomes of the state when a bundle is swapped. */
 enum { LEAPP_STATE_RESET = 0, LEAPP_STATE_KEEP_IF_SAME = 1, LEAPP_STATE_KEEP = 2 };
 
+/* Options of leapp_reloader_make. */
 typedef struct leapp_reloader_options {
   uint32_t size;
   int32_t state;                  /* LEAPP_STATE_: what state holds after a swap */
@@ -247,6 +260,7 @@ typedef struct leapp_reloader_options {
   size_t cpu_count;               /* 0: on those of the thread that makes it */
 } leapp_reloader_options;
 
+/* How far a requested bundle is. */
 enum {
   LEAPP_RELOAD_IDLE = 0,    /* nothing was requested yet */
   LEAPP_RELOAD_LOADING = 1, /* or waiting to be */
@@ -265,6 +279,7 @@ typedef struct leapp_reload_report {
   uint64_t serial;     /* that it was signed with */
 } leapp_reload_report;
 
+/* Makes a reloader for that pipeline, and frees it. */
 LEAPP_C leapp_status leapp_reloader_make(leapp_pipeline* pipeline, const leapp_reloader_options* options,
                                          leapp_reloader** reloader);
 LEAPP_C void leapp_reloader_free(leapp_reloader* reloader);
@@ -281,8 +296,10 @@ LEAPP_C size_t leapp_reloader_reason(const leapp_reloader* reloader, char* text,
 
 /* ---- Loop -------------------------------------------------------------------------------------------------------- */
 
+/* Calls a function at a fixed rate. */
 typedef struct leapp_loop leapp_loop;
 
+/* Options of leapp_loop_make. */
 typedef struct leapp_loop_options {
   uint32_t size;
   int32_t stop_at_overrun; /* 1: an overrun ends the loop; 0: missed periods are skipped */
@@ -294,6 +311,7 @@ typedef struct leapp_loop_options {
   int32_t required;        /* 1: what the system refuses is an error, else a note */
 } leapp_loop_options;
 
+/* What a loop's callback is told about the call. */
 typedef struct leapp_tick {
   uint32_t size;
   int32_t has_input_time; /* set it to 1, and the next, when the inputs were measured at a known time */
@@ -304,6 +322,7 @@ typedef struct leapp_tick {
   int64_t woken;
 } leapp_tick;
 
+/* A distribution of durations, in nanoseconds. */
 typedef struct leapp_durations {
   uint64_t count;
   double mean; /* nanoseconds, as the others */
@@ -313,6 +332,7 @@ typedef struct leapp_durations {
   int64_t max;
 } leapp_durations;
 
+/* Statistics of a loop. */
 typedef struct leapp_loop_summary {
   uint32_t size;
   uint64_t calls;
@@ -337,9 +357,11 @@ LEAPP_C leapp_status leapp_loop_read(const leapp_loop* loop, leapp_loop_summary*
 
 /* ---- Action chunks ----------------------------------------------------------------------------------------------- */
 
+/* How values between two rows of a chunk are made, and where in it a time lies. */
 enum { LEAPP_CHUNK_HOLD = 0, LEAPP_CHUNK_LINEAR = 1, LEAPP_CHUNK_BLEND = 2 };
 enum { LEAPP_CHUNK_PLAYING = 0, LEAPP_CHUNK_BEFORE = 1, LEAPP_CHUNK_ENDED = 2, LEAPP_CHUNK_EMPTY = 3 };
 
+/* Makes a player for that output, and frees it. */
 LEAPP_C leapp_status leapp_chunks_make(leapp_pipeline* pipeline, const char* output, int32_t mode, double overlap_ms,
                                        leapp_chunks** chunks);
 LEAPP_C void leapp_chunks_free(leapp_chunks* chunks);
@@ -352,8 +374,10 @@ LEAPP_C leapp_status leapp_chunks_port(const leapp_chunks* chunks, leapp_port* p
 
 /* ---- Recorder ---------------------------------------------------------------------------------------------------- */
 
+/* Writes every step to a file. */
 typedef struct leapp_recorder leapp_recorder;
 
+/* Options of leapp_recorder_make. */
 typedef struct leapp_recorder_options {
   uint32_t size;
   int32_t overwrite;         /* 1: a file that is there is replaced, else it is an error */

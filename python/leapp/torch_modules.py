@@ -34,7 +34,7 @@ __all__ = [
 
 Minor: TypeAlias = tuple[int, int]
 
-# The lowest and the highest minor version of torch that the tests were run with (docs/versions.md), as in
+# The lowest and the highest minor version of torch that the tests were run with (docs/reference/versions.md), as in
 # src/capture/hook/torch_version.h.
 LOWEST: Minor = (2, 6)
 HIGHEST: Minor = (2, 15)

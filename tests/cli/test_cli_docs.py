@@ -9,7 +9,7 @@ import re
 
 import tool
 
-PAGE = tool.ROOT / "docs/command_line.md"
+PAGE = tool.ROOT / "docs/reference/command_line.md"
 EXAMPLE = re.compile(r"(<!-- golden: (\S+) -->\n```console\n\$ [^\n]*\n)(.*?)(```\n)", re.DOTALL)
 
 

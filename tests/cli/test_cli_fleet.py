@@ -59,7 +59,7 @@ def test_replay_is_handed_to_python(leapp: tool.Tool, walk: Path) -> None:
 
 
 def test_the_guides_commands(leapp: tool.Tool, walk: Path) -> None:
-    text = (tool.ROOT / "docs/fleet.md").read_text(encoding="utf-8")
+    text = (tool.ROOT / "docs/how_to/run_a_fleet.md").read_text(encoding="utf-8")
     leapp.environment |= {"LEAPP_PYTHON": sys.executable}
     (leapp.cwd / "logs").mkdir()
     leapp("run", "walk", "--steps", 20, "--trace", "logs/one.npz")

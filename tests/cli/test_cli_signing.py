@@ -92,8 +92,8 @@ def test_commands_that_load(leapp: tool.Tool, walk: Path, key: str) -> None:
 
 
 def test_without_leapp(leapp: tool.Tool, walk: Path, key: str) -> None:
-    """What docs/bundle_format.md shows verifies a signature, with coreutils and openssl alone."""
-    page = (tool.ROOT / "docs/bundle_format.md").read_text(encoding="utf-8")
+    """What docs/reference/bundle_format.md shows verifies a signature, with coreutils and openssl alone."""
+    page = (tool.ROOT / "docs/reference/bundle_format.md").read_text(encoding="utf-8")
     block = page.partition("Without LEAPP:\n\n```sh\n")[2].partition("```")[0]
     assert "openssl pkeyutl -verify" in block
     leapp("sign", "walk", "--key", key, "--serial", 7)

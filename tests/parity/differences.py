@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How this package differs from leapp 0.7.2, program by program and probe by probe, and why.
 
-test_parity.py fails on a difference that is not here, and on one that is here and is gone. docs/coming_from_leapp.md
-is made from this.
+test_parity.py fails on a difference that is not here, and on one that is here and is gone.
+docs/reference/coming_from_leapp.md is made from this.
 """
 
 from __future__ import annotations

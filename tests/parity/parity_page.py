@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/coming_from_leapp.md from what tests/parity holds: python tests/parity/parity_page.py"""
+"""Writes docs/reference/coming_from_leapp.md from what tests/parity holds: python tests/parity/parity_page.py"""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ SAME = """
 """
 
 TAIL = """
-What it cannot follow is in [limits.md](limits.md).
+What it cannot follow is in [limits.md](../concepts/limits.md).
 """
 
 
@@ -108,4 +108,4 @@ def text() -> str:
 
 
 if __name__ == "__main__":
-    Path(runs.ROOT, "docs", "coming_from_leapp.md").write_text(text())
+    Path(runs.ROOT, "docs", "reference", "coming_from_leapp.md").write_text(text())

@@ -3,7 +3,7 @@
 """Every public name of leapp 0.7.2, and of its documentation since, with what became of it here.
 
 tests/parity/test_surface_names.py holds this against both packages, name by name and parameter by parameter;
-tests/python/package/test_surface.py against what the names do. docs/coming_from_leapp.md is made from it.
+tests/python/package/test_surface.py against what the names do. docs/reference/coming_from_leapp.md is made from it.
 """
 
 from __future__ import annotations

@@ -54,5 +54,5 @@ def test_every_difference_has_a_program() -> None:
 
 
 def test_the_page_is_made_from_the_tables() -> None:
-    file = Path(runs.ROOT, "docs", "coming_from_leapp.md")
+    file = Path(runs.ROOT, "docs", "reference", "coming_from_leapp.md")
     assert file.read_text() == parity_page.text(), "run tests/parity/parity_page.py"

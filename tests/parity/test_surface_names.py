@@ -25,7 +25,7 @@ needs_peer = pytest.mark.skipif(not PEER.exists(), reason="scripts/setup --peer 
 
 Found = dict[str, dict[str, str] | None]
 ANY = {"args", "kwargs", "params"}  # stand for parameters that have names here
-TOLERANCES = {"rtol", "atol"}  # None here: what rounding explains (docs/validation.md)
+TOLERANCES = {"rtol", "atol"}  # None here: what rounding explains (docs/concepts/validation.md)
 
 
 def list_of(python: Path | str, folder: Path) -> Found:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of results: docs/support.md for the claims, docs/night.md for the long jobs."""
+"""Writes the pages of results: docs/reports/promises.md for the claims, docs/reports/night.md for the long jobs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 
 from promise_table import COMMITTED, ROOT, Job, Result, Results, Table, git, is_verified
 
-SUPPORT = ROOT / "docs" / "support.md"
-NIGHT = ROOT / "docs" / "night.md"
+SUPPORT = ROOT / "docs" / "reports" / "promises.md"
+NIGHT = ROOT / "docs" / "reports" / "night.md"
 COMMITS = 100  # between two nights
 
 SUPPORT_HEAD = """# What is promised, and what shows it
@@ -17,7 +17,7 @@ SUPPORT_HEAD = """# What is promised, and what shows it
 Each row is a sentence of a page that promises a version, a platform, a limit or a guarantee, with the job that shows it
 and the last result of this job. A claim is *not verified* if its job did not pass, or if the code that it depends on
 changed since. `make support` writes this page from the results of `make test-promises` and `make test-night`
-([tests/promises](../tests/promises/README.md)).
+([tests/promises](../../tests/promises/README.md)).
 
 """
 NIGHT_HEAD = """# Long jobs
@@ -43,7 +43,7 @@ def heading_of(page: str) -> str:
 
 
 def link_to(page: str) -> str:
-    target = page.removeprefix("docs/") if page.startswith("docs/") else f"../{page}"
+    target = f"../{page.removeprefix('docs/')}" if page.startswith("docs/") else f"../../{page}"
     return f"[{heading_of(page)}]({target})"
 
 

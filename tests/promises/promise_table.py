@@ -25,7 +25,7 @@ TABLE = Path(__file__).with_name("promises.toml")
 COMMITTED = Path(__file__).with_name("results.json")
 WORK = ROOT / "build" / "promises"
 # Files that the results are written to: to commit them makes no result obsolete.
-WRITTEN = ("tests/promises/results.json", "docs/support.md", "docs/night.md")
+WRITTEN = ("tests/promises/results.json", "docs/reports/promises.md", "docs/reports/night.md")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ run_promises.py [JOB...]              these jobs; by default all that are not fo
 run_promises.py --budget 25           start no job that is not expected to end within 25 minutes
 run_promises.py --night               the long jobs; repeat the command to resume an interrupted run
 run_promises.py --faults [JOB...]     break each job deliberately, and expect it to fail
-run_promises.py --write               write docs/support.md and docs/night.md from the results
+run_promises.py --write               write docs/reports/promises.md and docs/reports/night.md from the results
 
 A failed job does not stop the others. The output of each goes to build/promises/JOB.log. Exit code 1 if one failed.
 """

@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--write-operators",
         action="store_true",
-        help="write docs/operators.md from the operator sweeps of this run (run both sweeps, and whole)",
+        help="write docs/reports/operators.md from the operator sweeps of this run (run both sweeps, and whole)",
     )
 
 

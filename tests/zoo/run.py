@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the zoo: every network, each way in a process of its own, and writes the table of docs/networks.md.
+"""Runs the zoo: every network, each way in a process of its own, and writes the table of docs/reports/networks.md.
 
 run.py [--only TEXT | --sample] [--ways jit,onnx,torch] [--jobs 2] [--again] [--write]
 
@@ -122,7 +122,7 @@ def main() -> int:
     parser.add_argument("--ways", default="jit,onnx,torch")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--again", action="store_true", help="also what there are results of")
-    parser.add_argument("--write", action="store_true", help="the table of docs/networks.md")
+    parser.add_argument("--write", action="store_true", help="the table of docs/reports/networks.md")
     options = parser.parse_args()
     names = list(SAMPLE) if options.sample else all_names()
     chosen = [name for name in names if options.only in name]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/networks.md, from what the zoo's runs found."""
+"""The table of docs/reports/networks.md, from what the zoo's runs found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "networks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "networks.md"
 BEGIN, END = "<!-- written by tests/zoo/run.py -->", "<!-- end -->"
 EXPECTED = {"jit": 0.98, "onnx": 0.95}  # right, of all networks
 

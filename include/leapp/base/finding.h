@@ -22,7 +22,7 @@ enum class CheckStatus : std::uint8_t { kSkipped, kPassed, kFailed, kErrored };
 
 /// One thing that is wrong with an export, or that its owner should know: what happened, where, and what to change.
 struct Finding {
-  std::string kind;                  ///< "mismatch", "branch", ...; docs/validation.md lists them
+  std::string kind;                  ///< "mismatch", "branch", ...; docs/concepts/validation.md lists them
   bool fails = false;                ///< the node fails because of it; else it is worth knowing
   std::string node;                  ///< of the pipeline; empty: the pipeline as a whole
   std::string what;                  ///< one or two sentences, with the numbers

@@ -32,6 +32,7 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
+  /// True when nothing went wrong.
   [[nodiscard]] bool ok() const { return code_ == StatusCode::kOk; }
   [[nodiscard]] StatusCode code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
@@ -41,6 +42,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
+/// Makes a Status of that code, with a message that says what was expected and what was found.
 inline Status invalid_argument(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
 inline Status wrong_type(std::string message) { return {StatusCode::kWrongType, std::move(message)}; }
 inline Status failed_precondition(std::string message) { return {StatusCode::kFailedPrecondition, std::move(message)}; }
@@ -65,7 +67,9 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit, so that `return value;` works
   Result(Status status) : status_(std::move(status)) {}  // NOLINT: implicit, so that `return status;` works
 
+  /// True when there is a value.
   [[nodiscard]] bool ok() const { return value_.has_value(); }
+  /// Why there is no value; kOk when there is one.
   [[nodiscard]] const Status& status() const { return status_; }
 
   /// REQUIRES: ok(). Else it prints the message of status() and aborts.

@@ -20,6 +20,7 @@ struct PortIndex {
   auto operator<=>(const PortIndex&) const = default;
 };
 
+/// An output joined to an input.
 struct Edge {
   PortIndex from;  ///< an output
   PortIndex to;    ///< an input
@@ -36,6 +37,7 @@ struct Wiring {
   std::vector<std::size_t> order;  ///< nodes, producers first; among those that could run, the file's first
 };
 
+/// What check_wiring found: the wiring, and each problem with its place.
 struct WiringReport {
   Wiring wiring;                 ///< of no use unless there are no problems
   std::vector<Status> problems;  ///< each names its place in the file; the thousandth is followed by how many more

@@ -22,8 +22,10 @@ struct FormatInfo {
   bool needs_python = false;  ///< the C++ runtime alone does not run it
 };
 
+/// All formats that a model may have.
 [[nodiscard]] LEAPP_API std::span<const FormatInfo> model_formats();
 
+/// The description of one format.
 [[nodiscard]] LEAPP_API const FormatInfo& format_info(ModelFormat format);
 
 /// Null for what nobody knows.

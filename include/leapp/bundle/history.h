@@ -38,6 +38,7 @@ struct HistoryPart {
   bool operator==(const HistoryPart&) const = default;
 };
 
+/// A state that holds the last values of something, and where they are in it.
 struct History {
   PortIndex state;   ///< an input
   std::string name;  ///< "node/port"

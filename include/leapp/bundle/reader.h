@@ -37,6 +37,7 @@ LEAPP_API Result<std::filesystem::path> locate_bundle(const std::filesystem::pat
 /// expected and what was found. That its wiring makes sense is not looked at: see check.h.
 LEAPP_API Result<BundleSpec> parse_bundle(std::string_view text);
 
+/// Which files of a bundle may be read, and what is checked while reading.
 struct FileOptions {
   /// Files of the bundle may be anywhere, not only in its folder and, for models, where read_model looks.
   bool allow_outside = false;

@@ -9,8 +9,8 @@
 //   auto pipeline = Pipeline::load("walk", options);
 //
 // The manifest has the SHA-256 and size of every file in the folder and below it, except log.txt and the manifests of
-// the folder itself; docs/bundle_format.md shows one. Keys are Ed25519, as PEM. Wherever a key is asked for, it is
-// given as the PEM text itself or as the path of a file that has it: what contains "-----BEGIN" is a text. All
+// the folder itself; docs/reference/bundle_format.md shows one. Keys are Ed25519, as PEM. Wherever a key is asked for,
+// it is given as the PEM text itself or as the path of a file that has it: what contains "-----BEGIN" is a text. All
 // functions may be called from any thread.
 #pragma once
 
@@ -36,12 +36,14 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
+/// A new pair of keys, as PEM text.
 struct KeyPair {
   std::string private_pem;
   std::string public_pem;
   std::string fingerprint;  ///< Signature::key
 };
 
+/// Makes a pair of Ed25519 keys from the system's random numbers.
 LEAPP_API Result<KeyPair> make_key_pair();
 
 /// Makes a pair and writes its two files, the private one for the owner's eyes only (mode 0600). kIo when one of them
@@ -49,6 +51,7 @@ LEAPP_API Result<KeyPair> make_key_pair();
 LEAPP_API Result<KeyPair> write_key_pair(const std::filesystem::path& private_file,
                                          const std::filesystem::path& public_file);
 
+/// What a signature says besides the checksums.
 struct SignOptions {
   /// Counts the releases of a bundle: LoadOptions::minimum_serial and a Reloader refuse an earlier one, however well
   /// it is signed.

@@ -19,6 +19,7 @@
 namespace leapp::bundle {
 
 struct YamlValue;
+/// A sequence, and a mapping that keeps its order.
 using YamlList = std::vector<YamlValue>;
 using YamlMap = std::vector<std::pair<std::string, YamlValue>>;
 
@@ -74,6 +75,7 @@ struct Semantics {
   bool operator==(const Semantics&) const = default;
 };
 
+/// An input or output of a node, as the YAML describes it.
 struct Port : Semantics {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -101,6 +103,7 @@ struct ModelParameters {
   bool operator==(const ModelParameters&) const = default;
 };
 
+/// One node: its ports and the model that computes them.
 struct Model {
   std::string name;
   std::vector<Port> inputs;
@@ -116,6 +119,7 @@ using EdgeMap = std::vector<std::pair<std::string, std::vector<std::string>>>;
 /// Node → names of its ports.
 using NodePorts = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
+/// How nodes are joined, and what the caller gives and gets.
 struct Pipeline {
   YamlMap configs;  ///< not written when empty
   EdgeMap data_flow;
@@ -127,8 +131,10 @@ struct Pipeline {
   bool operator==(const Pipeline&) const = default;
 };
 
+/// Versions of what exported the bundle, by name.
 using SystemInformation = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
+/// All that a bundle's YAML says.
 struct BundleSpec {
   std::vector<Model> models;  ///< producers before consumers
   Pipeline pipeline;

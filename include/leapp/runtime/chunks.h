@@ -21,12 +21,14 @@
 
 namespace leapp::runtime {
 
+/// How values between two rows of a chunk are made.
 enum class ChunkMode : std::uint8_t {
   kHold,    ///< the row whose time has come, until that of the next comes
   kLinear,  ///< between two rows the straight line
   kBlend,   ///< linear, and over the overlap from the chunk before to the new one
 };
 
+/// Options of ChunkPlayer::make.
 struct ChunkOptions {
   ChunkMode mode = ChunkMode::kLinear;
   /// kBlend: for so long after the start of a chunk the one before is still heard, from all of it to none. At most the
@@ -34,6 +36,7 @@ struct ChunkOptions {
   double overlap_ms = 0;
 };
 
+/// Where in a chunk a time lies.
 enum class ChunkResult : std::uint8_t {
   kPlaying,
   kBefore,  ///< the chunk has not begun: its first row, or what the chunk before says, if there is one

@@ -31,11 +31,13 @@ class Histogram {
     if (value > largest_.load(std::memory_order_relaxed)) largest_.store(value, std::memory_order_relaxed);
   }
 
+  /// How many values were added.
   [[nodiscard]] std::uint64_t count() const noexcept {
     std::uint64_t count = 0;
     for (const auto& bucket : buckets_) count += bucket.load(std::memory_order_relaxed);
     return count;
   }
+  /// The largest value that was added.
   [[nodiscard]] std::int64_t max() const noexcept {
     return static_cast<std::int64_t>(largest_.load(std::memory_order_relaxed));
   }
@@ -51,6 +53,7 @@ class Histogram {
     return buckets_[i].load(std::memory_order_relaxed);
   }
 
+  /// The bucket that a value falls into.
   [[nodiscard]] static std::size_t bucket_of(std::uint64_t value) noexcept {
     constexpr std::uint64_t kLinear = 1U << kBits;
     if (value < kLinear) return static_cast<std::size_t>(value);

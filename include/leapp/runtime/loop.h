@@ -59,6 +59,7 @@ enum class Overrun {
   kStop,  ///< the loop ends with an error
 };
 
+/// Options of Loop::make.
 struct LoopOptions {
   /// In Hz. Nothing: the bundle's.
   std::optional<double> frequency;
@@ -103,6 +104,7 @@ struct DurationSummary {
   std::int64_t max = 0;
 };
 
+/// Statistics of a loop at one moment.
 struct LoopSummary {
   std::uint64_t calls = 0;
   std::uint64_t overruns = 0;  ///< calls that ended after the next was due
@@ -122,6 +124,7 @@ struct LoopStatistics {
   Histogram lateness;
   Histogram input_age;
 
+  /// A summary of what was counted so far. Any thread may call it.
   [[nodiscard]] LEAPP_API LoopSummary summary() const noexcept;
 };
 
@@ -152,6 +155,7 @@ class LEAPP_API Loop {
   /// stopped stays so.
   void stop() noexcept;
 
+  /// How often the loop calls, in Hz.
   [[nodiscard]] double frequency() const;
   /// What the system refused of the real-time options: a sentence each.
   [[nodiscard]] const std::vector<std::string>& notes() const;

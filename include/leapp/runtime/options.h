@@ -11,6 +11,7 @@
 
 namespace leapp::runtime {
 
+/// Options of Pipeline::load.
 struct LoadOptions {
   /// Models may lie outside the bundle's folder.
   bool allow_outside = false;

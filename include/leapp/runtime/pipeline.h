@@ -33,6 +33,7 @@
 
 namespace leapp::runtime {
 
+/// What became of a step.
 enum class [[nodiscard]] StepResult{
     kOk,
     kFailed,       ///< a model could not run: see error(); outputs and state are what they were

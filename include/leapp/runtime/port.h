@@ -17,6 +17,7 @@
 
 namespace leapp::runtime {
 
+/// What a port is to the caller.
 enum class PortRole {
   kInput,
   kOutput,
@@ -40,6 +41,7 @@ struct Port {
   /// Where it lives, in place for as long as the pipeline lives. Null for kFeedback: ask Pipeline::feedback_input.
   void* data = nullptr;
 
+  /// The tensor that the port holds now.
   [[nodiscard]] TensorView view() const { return {data, dtype, shape}; }
   /// Number of elements.
   [[nodiscard]] std::size_t size() const { return view().size(); }

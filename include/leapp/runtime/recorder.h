@@ -28,6 +28,7 @@
 
 namespace leapp::runtime {
 
+/// Options of Recorder::make.
 struct RecorderOptions {
   /// Of the memory between the loop and the thread that writes; room for eight steps at least.
   std::size_t ring_bytes = std::size_t{4} << 20U;
@@ -90,6 +91,7 @@ class LEAPP_API Recorder {
   /// time. Of the thread that calls record().
   Status close();
 
+  /// The file that is written.
   [[nodiscard]] const std::filesystem::path& file() const;
 
  private:

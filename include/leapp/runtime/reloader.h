@@ -35,6 +35,7 @@ enum class StateOnSwap : std::uint8_t {
   kKeep,        ///< what it held; a bundle that has other state is refused
 };
 
+/// Options of Reloader::make.
 struct ReloaderOptions {
   /// How the new bundle is loaded; its trusted_keys are those that a new bundle has to be signed with, whatever the
   /// running one was loaded with. It is prepared in any case.
@@ -51,12 +52,14 @@ struct ReloaderOptions {
   int nice = 10;
 };
 
+/// What became of swap_if_ready.
 enum class [[nodiscard]] SwapResult : std::uint8_t{
     kNothing,  ///< nothing is ready: the pipeline is what it was
     kSwapped,  ///< the next step is the new bundle's
     kRefused,  ///< what was ready does not fit after all: the pipeline is what it was; report() will say why
 };
 
+/// How far a requested bundle is.
 enum class ReloadState : std::uint8_t {
   kIdle,     ///< nothing was requested yet
   kLoading,  ///< or waiting to be

@@ -12,7 +12,7 @@
 
 namespace leapp::capture {
 
-/// What LEAPP was tried with (docs/versions.md). cmake/LeappTorch.cmake reads these lines;
+/// What LEAPP was tried with (docs/reference/versions.md). cmake/LeappTorch.cmake reads these lines;
 /// python/leapp/torch_modules.py has them too, for where nothing is built.
 inline constexpr std::string_view kLowestTorch = "2.6";
 inline constexpr std::string_view kHighestTorch = "2.15";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The LEAPP authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every way of keeping state of docs/state.md as a trace, in the order of its table.
+// Every way of keeping state of docs/concepts/state.md as a trace, in the order of its table.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures that runs leave behind for docs/trust.md, one file each, so that a later run replaces only its own.
+"""Figures that runs leave behind for docs/reports/trust.md, one file each, so that a later run replaces only its own.
 
 from record import record
 record("soak", "10,000,000 steps", {"growth in kB": 12})

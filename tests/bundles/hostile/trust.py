@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/trust.md, part by part: a run of one part leaves the others as they are.
+"""Writes docs/reports/trust.md, part by part: a run of one part leaves the others as they are.
 
     .venv/bin/python tests/bundles/hostile/trust.py [attacks] [peer] [faults] [fuzz] [soak]
 
@@ -21,7 +21,7 @@ import attacks
 import measure
 import record
 
-PAGE = measure.ROOT / "docs/trust.md"
+PAGE = measure.ROOT / "docs/reports/trust.md"
 LONGEST = 110
 NOT_RUN = "not run"
 

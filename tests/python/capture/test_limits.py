@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/limits.md, row by row: what capture cannot follow, and what happens then.
+"""docs/concepts/limits.md, row by row: what capture cannot follow, and what happens then.
 
 Each program runs three times with other inputs. "warned": the log says that a value leaves, with the line. Warned or
 not, the exported model fails the check, because what was baked in differs from call to call.
@@ -28,7 +28,7 @@ from leapp import annotate
 from numpy import asarray as asarray_of_before
 from torch import tensor as tensor_of_before
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "limits.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "concepts" / "limits.md"
 
 
 @dataclass
@@ -221,7 +221,7 @@ def test_what_happens(case: Limit, tmp_path: Path) -> None:
         here = location_pattern(__file__, line_of(case.function, "# here"))
         assert any(here.search(line) for line in found), found
     else:
-        assert not found, "noticed after all: say so in docs/limits.md"
+        assert not found, "noticed after all: say so in docs/concepts/limits.md"
     assert result.status == "failed", "the model must not pass for right"
 
 

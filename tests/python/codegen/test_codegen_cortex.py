@@ -92,14 +92,14 @@ def test_every_operator_on_a_cortex_m4(tmp_path: Path) -> None:
 
 
 def test_the_sizes_on_the_page(tmp_path: Path) -> None:
-    """docs/codegen.md says what the MLP takes: weights and code, state."""
+    """docs/how_to/generate_source.md says what the MLP takes: weights and code, state."""
     bundle = codegen_policies.mlp(tmp_path)
     kit.generate(bundle, tmp_path / "cpp")
     kit.run([*COMPILER, *kit.FLAGS, "-Os", "-c", "cpp/mlp.cpp", "-o", "mlp.o"], tmp_path)
     text = subprocess.run(["arm-none-eabi-size", tmp_path / "mlp.o"], capture_output=True, text=True, check=True).stdout
     code, data, bss = (int(word) for word in text.splitlines()[1].split()[:3])
     assert (data, bss) == (0, 0)  # nothing but constants
-    page = (kit.ROOT / "docs/codegen.md").read_text()
+    page = (kit.ROOT / "docs/how_to/generate_source.md").read_text()
     stated = re.search(r"\| 12-32-32-8 MLP \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", page)
     assert stated is not None
     flash, weights, ram = (int(number.replace(",", "")) for number in stated.groups())

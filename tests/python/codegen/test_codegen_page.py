@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/codegen.md: its blocks run, and the pipeline and its source print the same."""
+"""docs/how_to/generate_source.md: its blocks run, and the pipeline and its source print the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{kit.PROGRAM.parent}:{os.environ['PATH']}")
     page = Page(tmp_path)
-    blocks = blocks_of("codegen.md")
+    blocks = blocks_of("how_to/generate_source.md")
     assert [language for language, _ in blocks] == ["python", "sh", "cpp", "sh", "text"]
     for language, block in blocks:
         page.run(language, block)

@@ -6,9 +6,9 @@
 
 Prints what is not native, and what is wrong. A name with a trailing * is a prefix; no names: all of the database.
 --own runs them on LEAPP's own engine too. --write does so, makes onnx_table.py anew from what a run over everything
-found, also of what PyTorch's exporter does with the operators that ours lacks, and then docs/operators.md. --write-own
-only makes that part of the table anew that is about LEAPP's own engine. All of it takes a quarter of an hour and more:
-with --keep what was found is kept in a file, and a run that was cut off goes on where it was.
+found, also of what PyTorch's exporter does with the operators that ours lacks, and then docs/reports/operators.md.
+--write-own only makes that part of the table anew that is about LEAPP's own engine. All of it takes a
+quarter of an hour and more. --keep keeps what was found in a file, from which an interrupted run resumes.
 """
 
 from __future__ import annotations

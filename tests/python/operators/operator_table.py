@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known not to export, and the page docs/operators.md made from it.
+"""What is known not to export, and the page docs/reports/operators.md made from it.
 
     python tests/python/operators/operator_table.py
 
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 RESULTS = pytest.StashKey[dict[str, str]]()
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "operators.md"
+PAGE = ROOT / "docs" / "reports" / "operators.md"
 
 # The tables and the page are of one torch; what others know is tested with them, but has no row.
 PINNED_TORCH = f"torch=={torch.__version__.partition('+')[0]}" in (ROOT / "requirements/torch.txt").read_text().split()
@@ -107,22 +107,23 @@ complex. So is every in-place variant (`add_`) and every `out=` variant (`add.ou
 tensor computed from the input and one made before the session, each whole, a slice, a row, transposed, reshaped, as a
 diagonal and with a stride. A name with a dot is a variant of one operator.
 
-**Does it run without ONNX Runtime?** The last column says what [LEAPP's own engine](running.md#which-engine) makes of
-the first two samples: `runs`, or `falls back` when it does not cover one of them, which then runs on ONNX Runtime; all
+**Does it run without ONNX Runtime?** The last column says what
+[LEAPP's own engine](../how_to/run_a_bundle.md#which-engine) makes of the first two samples: `runs`, or
+`falls back` when it does not cover one of them, which then runs on ONNX Runtime; all
 samples are tried in the long tests. A sample that is wrong fails them."""
 
 _SECTIONS = {"operators": "## Operators that do not export", "writes": "## Writes that do not export"}
 
 
 def rows_on_the_page(section: str) -> dict[str, str]:
-    """The table of failures as docs/operators.md has it."""
+    """The table of failures as docs/reports/operators.md has it."""
     text = PAGE.read_text() if PAGE.exists() else ""
     _, _, rest = text.partition(_SECTIONS[section])
     return dict(re.findall(r"^\| `([^`]+)` \| (.+?) \|$", rest.partition("\n## ")[0], flags=re.MULTILINE))
 
 
 def onnx_on_the_page() -> dict[str, OnnxRow]:
-    """The columns of ONNX as docs/operators.md has them."""
+    """The columns of ONNX as docs/reports/operators.md has them."""
     _, _, rest = (PAGE.read_text() if PAGE.exists() else "").partition("## All operators")
     pattern = r"^\| `([^`]+)` \| \w+ \| ([\w ]+) \| ([\w ]*?) ?\| ([\w ]*?) ?\|$"
     rows = re.findall(pattern, rest, flags=re.MULTILINE)

@@ -224,4 +224,4 @@ def test_the_tables_name_variants_of_the_database() -> None:
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--write-operators"):
         return  # written at the end of the run
-    assert rows_on_the_page("writes") == WRITES, "docs/operators.md says how to write it anew"
+    assert rows_on_the_page("writes") == WRITES, "docs/reports/operators.md says how to write it anew"

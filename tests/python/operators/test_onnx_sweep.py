@@ -45,5 +45,5 @@ def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
         return  # written at the end of the run
     assert set(FALLBACK) == {name for name, verdict in NOT_NATIVE.items() if verdict is not Verdict.NOT_CAPTURED}
     assert operator_table.onnx_on_the_page() == operator_table.onnx_rows(BY_ID), (
-        "docs/operators.md says how to write it"
+        "docs/reports/operators.md says how to write it"
     )

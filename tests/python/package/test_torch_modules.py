@@ -94,7 +94,7 @@ def test_what_was_tried_is_the_same_everywhere() -> None:
     lowest, highest = (f"{major}.{minor}" for major, minor in (torch_modules.LOWEST, torch_modules.HIGHEST))
     assert f'kLowestTorch = "{lowest}"' in header
     assert f'kHighestTorch = "{highest}"' in header
-    page = (ROOT / "docs/versions.md").read_text()
+    page = (ROOT / "docs/reference/versions.md").read_text()
     tried = {match[1] for match in re.finditer(r"^\| (2\.\d+)\.\d+ \|", page, re.MULTILINE)}
     assert {lowest, highest} <= tried
     assert all(torch_modules.LOWEST <= torch_modules._minor(each) <= torch_modules.HIGHEST for each in tried)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which engine runs a bundle: chosen for it, or asked for. docs/running.md says the rule."""
+"""Which engine runs a bundle: chosen for it, or asked for. docs/how_to/run_a_bundle.md says the rule."""
 
 from __future__ import annotations
 

@@ -55,7 +55,9 @@ def test_command_line(name: str, tmp_path: Path) -> None:
     assert len(found.text) < 10_000, len(found.text)
     assert not HARMFUL.search(found.output), found.output
     row = next(line for line in trust.PAGE.read_text().splitlines() if line.startswith(f"| {attack.what} |"))
-    assert f"| {trust.outcome(name, found, bundle)} |" in row, "docs/trust.md is of another version: run trust.py"
+    assert f"| {trust.outcome(name, found, bundle)} |" in row, (
+        "docs/reports/trust.md is of another version: run trust.py"
+    )
     if attack.refused:
         assert found.megabytes - idle.megabytes < MOST_MEGABYTES, found.megabytes
         assert found.seconds < MOST_SECONDS, found.seconds

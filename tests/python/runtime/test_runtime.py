@@ -322,7 +322,7 @@ def test_options(tmp_path: Path) -> None:
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python programs of docs/running.md, one after the other, on a bundle as the page assumes it."""
+    """The Python programs of docs/how_to/run_a_bundle.md, one after the other, on a bundle as the page assumes it."""
     leapp.start("walk", save_path=tmp_path)
     obs = annotate.input_tensors("policy", {"obs": torch.zeros(1, 48)})
     hidden = annotate.state_tensors("policy", {"hidden": torch.full((1, 32), 0.5)})
@@ -333,7 +333,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leapp.stop()
     leapp.compile_graph(visualize=False)
     monkeypatch.chdir(tmp_path)
-    page = Path(__file__).resolve().parents[3] / "docs" / "running.md"
+    page = Path(__file__).resolve().parents[3] / "docs" / "how_to" / "run_a_bundle.md"
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert len(blocks) == 4

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The LEAPP authors
 # SPDX-License-Identifier: Apache-2.0
-"""Policies that keep state, in every way that docs/state.md names, and their closed loops."""
+"""Policies that keep state, in every way that docs/concepts/state.md names, and their closed loops."""
 
 from __future__ import annotations
 

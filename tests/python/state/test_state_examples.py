@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of state run as a user would run them, and each bundle is stepped beside the original program.
 
-The programs in docs/state.md run too, and say what the page shows.
+The programs in docs/concepts/state.md run too, and say what the page shows.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def test_undeclared_state(tmp_path: Path) -> None:
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / "state.md").read_text(), re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / "concepts" / "state.md").read_text(), re.DOTALL)
 
 
 def run_block(program: str, folder: Path) -> tuple[int, str]:

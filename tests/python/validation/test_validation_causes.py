@@ -141,7 +141,7 @@ def test_a_queue_in_python(tmp_path: Path) -> None:
     finding = findings(tmp_path, program, [[torch.full((3,), i + 0.5)] for i in range(5)])[0]
     assert (finding.kind, finding.line) == ("kept_in_python", line_of(program, "# filled"))
     assert "in call 1: an earlier call computed it" in finding.what
-    assert "docs/state.md#queues" in finding.remedy
+    assert "docs/concepts/state.md#queues" in finding.remedy
 
 
 class Memory:

@@ -94,7 +94,8 @@ std::string mismatch_remedy(const NodeCheck& node) {
   }
   const Outcome outcome = node.bisection ? node.bisection->outcome : Outcome::kUnknown;
   if (outcome == Outcome::kSame) {
-    return "look for what changes from call to call without LEAPP seeing it (docs/limits.md): make it a tensor and "
+    return "look for what changes from call to call without LEAPP seeing it (docs/concepts/limits.md): make it a "
+           "tensor and "
            "announce it with annotate.input_tensors or annotate.state_tensors";
   }
   const std::string other = node.backend == "onnx" ? "jit" : "onnx";
@@ -233,7 +234,7 @@ Finding drift_finding(const Drift& drift, std::size_t passes) {
           ? "small differences add up from pass to pass. If that is right for this pipeline, give an rtol and "
             "an atol; else look for state that a node keeps and does not announce"
           : "a node gets something else than in the program: look for values that pass between nodes "
-            "without LEAPP seeing it (docs/limits.md), and announce them with annotate.input_tensors";
+            "without LEAPP seeing it (docs/concepts/limits.md), and announce them with annotate.input_tensors";
   return finding;
 }
 

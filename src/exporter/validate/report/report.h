@@ -18,7 +18,7 @@ struct Validation {
   std::vector<Finding> findings;  ///< those that fail first
 };
 
-/// The text of `{name}_report.json` (docs/validation.md). Has no times: equal runs give equal reports.
+/// The text of `{name}_report.json` (docs/concepts/validation.md). Has no times: equal runs give equal reports.
 [[nodiscard]] std::string report_text(const Validation& validation);
 
 }  // namespace leapp::exporter

@@ -118,7 +118,7 @@ class NodeSuspects {
         Finding& finding = add(Weight::kDiffers, "kept_in_python", divergence.location, what);
         finding.remedy =
             "keep the queue in one tensor, and the place in it in an integer tensor that decides when to fill it: "
-            "docs/state.md#queues has an example";
+            "docs/concepts/state.md#queues has an example";
         return;
       }
       case Divergence::Kind::kValue:
